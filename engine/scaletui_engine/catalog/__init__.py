@@ -1,0 +1,1 @@
+"""Models and GPUs as data files, each entry with its source."""

@@ -1,0 +1,45 @@
+"""What the engine refuses, and why: every refusal carries the equation that failed with its numbers."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class ScenarioError(ValueError):
+    """A scenario, plan or argument that cannot be evaluated; `str()` is the one line a person reads."""
+
+    def __init__(self, equation: str, nearest: str | None = None) -> None:
+        self.equation = equation
+        """What failed, with its numbers: "dp 4 x tp 3 x pp 2 = 24, but the cluster has 16 GPUs"."""
+        self.nearest = nearest
+        """The nearest valid choice, when there is one: "tp 4"."""
+        super().__init__(equation if nearest is None else f"{equation}; nearest valid: {nearest}")
+
+
+class DivisibilityError(ScenarioError):
+    """A size that an axis does not divide."""
+
+
+class WorldSizeError(ScenarioError):
+    """Axes whose product is not the number of GPUs."""
+
+
+class ValueRangeError(ScenarioError):
+    """A number outside the range in which it means anything."""
+
+
+class ParseError(ScenarioError):
+    """Text that is not a value of the kind that was asked for; files add line and column."""
+
+
+class UnknownNameError(ScenarioError):
+    """A name that does not exist, with the nearest that does."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        close = get_close_matches(name.lower(), list(known), n=1, cutoff=0.5)
+        super().__init__(f"unknown {kind} {name!r}" + (f", did you mean {close[0]!r}?" if close else ""))
+        self.name = name

@@ -1,0 +1,1 @@
+"""Memory: states, activations, loss and unsharded units, phase by phase, into one budget a stage."""

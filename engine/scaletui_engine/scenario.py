@@ -1,0 +1,20 @@
+"""A scenario: model x cluster x plan, frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scaletui_engine.cluster import Cluster
+    from scaletui_engine.model import Model
+    from scaletui_engine.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What every pane looks at; an edit makes a new one."""
+
+    model: Model
+    cluster: Cluster
+    plan: Plan

@@ -1,0 +1,1 @@
+"""Palettes and stylesheets as data, and the loader that reads them."""

@@ -1,0 +1,1 @@
+"""The worker that turns a source into messages."""

@@ -1,0 +1,1 @@
+"""One thin widget per pane."""

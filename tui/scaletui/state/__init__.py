@@ -1,0 +1,1 @@
+"""Scenario editing, playback and live view-models: values and pure functions, no Textual."""

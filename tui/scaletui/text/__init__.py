@@ -1,0 +1,1 @@
+"""Languages, glyphs and number formats."""

@@ -1,0 +1,1 @@
+"""Pure functions from view-models to rows."""
