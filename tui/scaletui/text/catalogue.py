@@ -43,10 +43,9 @@ def read_po(text: str) -> Iterator[Entry]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
-        if line.startswith("#") or line.startswith("msgid "):
-            if any(name.startswith("msgstr") for name in draft.fields):
-                yield draft.entry()
-                draft = _Draft()
+        if line.startswith(("#", "msgid ")) and "msgstr" in draft.last:
+            yield draft.entry()
+            draft = _Draft()
         if line.startswith("#"):
             draft.fuzzy |= line.startswith("#,") and "fuzzy" in line
             continue

@@ -1,0 +1,9 @@
+"""`python -m scaletui`."""
+
+from __future__ import annotations
+
+import sys
+
+from scaletui.cli import main
+
+sys.exit(main())

@@ -1,0 +1,82 @@
+"""argparse in the language in force, with one line for every mistake."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from scaletui.text.language import N_, tr
+from scaletui_engine.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from argparse import Action, _MutuallyExclusiveGroup
+    from collections.abc import Iterable
+
+_HEADINGS: Final = (N_("options"), N_("positional arguments"))
+
+_MISTAKES: Final = (
+    (r"unrecognized arguments: (?P<what>.*)", N_("unknown argument: {what}")),
+    (r"the following arguments are required: (?P<what>.*)", N_("missing: {what}")),
+    (r"argument (?P<name>\S+): expected one argument", N_("{name} wants a value")),
+    (r"argument (?P<name>\S+): expected at least one argument", N_("{name} wants at least one value")),
+    (
+        r"argument (?P<name>.+?): invalid choice: (?P<value>.*) \(choose from (?P<choices>.*)\)",
+        N_("{name}: {value} is none of {choices}"),
+    ),
+    (
+        r"argument (?P<name>.+?): invalid int value: (?P<value>.*)",
+        N_("{name}: {value} is not a whole number"),
+    ),
+    (r"argument (?P<name>.+?): invalid float value: (?P<value>.*)", N_("{name}: {value} is not a number")),
+    (
+        r"argument (?P<name>.+?): not allowed with argument (?P<other>.*)",
+        N_("{name} does not go with {other}"),
+    ),
+)  # fmt: skip
+"""argparse's own sentences, as ours; one that is not here passes as it is."""
+
+
+class UsageError(ScenarioError):
+    """Arguments that no command takes."""
+
+
+class _Formatter(RawDescriptionHelpFormatter):
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[Action],
+        groups: Iterable[_MutuallyExclusiveGroup],
+        prefix: str | None = None,
+    ) -> None:
+        super().add_usage(usage, actions, groups, tr("usage: ") if prefix is None else prefix)
+
+    def start_section(self, heading: str | None) -> None:
+        super().start_section(heading and tr(heading))
+
+
+class Parser(ArgumentParser):
+    """An argument parser that raises UsageError instead of printing its usage."""
+
+    def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=epilog,
+            formatter_class=_Formatter,
+            add_help=False,
+            allow_abbrev=False,
+        )
+        self.add_argument("-h", "--help", action="help", help=tr("show this help and leave"))
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the mistake as one line that ends in where to read on."""
+        more = tr("{command} --help tells more", command=self.prog)
+        raise UsageError(f"{_explain(message)}; {more}")
+
+
+def _explain(message: str) -> str:
+    for pattern, sentence in _MISTAKES:
+        if match := re.fullmatch(pattern, message, re.DOTALL):
+            return tr(sentence, **match.groupdict())
+    return message

@@ -1,0 +1,112 @@
+"""The command line: decides what is asked before anything heavy is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import scaletui
+from scaletui import commands
+from scaletui.arguments import Parser
+from scaletui.text.language import LANGUAGES, set_language, tr
+from scaletui_engine.errors import ScenarioError, UnknownNameError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+DEFAULT_COMMAND: Final = "budget"
+UNUSABLE_INPUT: Final = 2
+INTERRUPTED: Final = 130
+BROKEN_PIPE: Final = 141
+"""What a shell reports for SIGPIPE: neither a success nor "does not fit"."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code of DESIGN's table."""
+    set_language()
+    _tolerate_narrow_encodings()
+    try:
+        code = _dispatch(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+        return BROKEN_PIPE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except (ScenarioError, OSError, UnicodeError) as error:
+        print(f"scaletui: {_one_line(error)}", file=sys.stderr)
+        return UNUSABLE_INPUT
+    return code
+
+
+def _dispatch(argv: list[str]) -> int:
+    options, rest = _global_options(argv)
+    set_language(options.lang)
+    if options.version:
+        print(f"scaletui {scaletui.__version__}")
+        return 0
+    named = bool(rest) and not rest[0].startswith("-")
+    if not named and rest[:1] in (["-h"], ["--help"]):
+        _main_parser().print_help()
+        return 0
+    name = rest.pop(0) if named else DEFAULT_COMMAND
+    if name not in commands.MODULES:
+        raise UnknownNameError("command", name, commands.MODULES)
+    command = commands.load(name)
+    parser = Parser(f"scaletui {name}" if named else "scaletui", tr(command.HELP))
+    command.add_arguments(parser)
+    options.command = name
+    return command.run(parser.parse_args(rest, options))
+
+
+def _global_options(argv: list[str]) -> tuple[Namespace, list[str]]:
+    """The options that every command takes, wherever they stand before a "--"; and the rest."""
+    end = argv.index("--") if "--" in argv else len(argv)
+    parser = Parser("scaletui", "", None)
+    asks_help = [word for word in argv[:end] if word in ("-h", "--help")]
+    words = [word for word in argv[:end] if word not in asks_help]
+    _add_global_options(parser)
+    options, rest = parser.parse_known_args(words)
+    return options, rest + asks_help[:1] + argv[end:]
+
+
+def _add_global_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--version", action="store_true", help=tr("print the version and leave"))
+    parser.add_argument("--lang", choices=LANGUAGES, help=tr("language (else the locale's)"))
+    parser.add_argument("--ascii", action="store_true", help=tr("draw with ASCII characters only"))
+    parser.add_argument("--big", action="store_true", help=tr("double the digits and bars, for a projector"))
+    parser.add_argument("--theme", metavar="NAME", help=tr("colours of the screen"))
+    parser.add_argument("--fps", type=int, metavar="N", help=tr("frames a second (10; 4 over SSH)"))
+    parser.add_argument("--no-mouse", action="store_true", help=tr("leave the mouse to the terminal"))
+
+
+def _main_parser() -> Parser:
+    width = max(map(len, commands.MODULES)) + 2
+    lines = [f"  {name:<{width}}{tr(commands.load(name).HELP)}" for name in commands.MODULES]
+    parser = Parser(
+        "scaletui",
+        tr("A terminal cockpit for distributed training. Without a command: the budget screen."),
+        "\n".join((tr("commands"), *lines, "", tr("scaletui COMMAND --help tells more about one."))),
+    )
+    _add_global_options(parser)
+    return parser
+
+
+def _one_line(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return " ".join(str(error).split())
+
+
+def _tolerate_narrow_encodings() -> None:
+    """A terminal that lacks a letter shows a question mark instead of ending the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _silence_stdout() -> None:
+    """Let the interpreter's last flush go nowhere: the reader has left."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

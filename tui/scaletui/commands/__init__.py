@@ -1,0 +1,35 @@
+"""The commands of the command line, one module each, imported only when they are called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+MODULES: Final = {
+    "budget": "scaletui.commands.screen",
+    "schedule": "scaletui.commands.screen",
+    "sharding": "scaletui.commands.screen",
+    "live": "scaletui.commands.screen",
+}
+"""Command -> module, in the order in which help lists them."""
+
+
+class Command(Protocol):
+    """What a command's module offers."""
+
+    HELP: str
+    """One line, English; `cli` translates it."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add the command's own arguments; `parser.prog` ends in the command's name."""
+
+    def run(self, args: Namespace) -> int:
+        """Do it and return the exit code; `args` also holds `command` and the global options."""
+
+
+def load(name: str) -> Command:
+    """The module of a command."""
+    return cast("Command", import_module(MODULES[name]))

@@ -1,0 +1,51 @@
+"""The screen, opened on a mode."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from scaletui.options import MODES, ScreenOptions
+from scaletui.text.language import N_
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping
+
+HELP: Final = N_("open the screen on this mode")
+
+FPS: Final = 10
+FPS_OVER_SSH: Final = 4
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Any scenario to open on."""
+    del parser
+
+
+def run(args: Namespace) -> int:
+    """Open the screen."""
+    return open_screen(screen_options(args, os.environ))
+
+
+def screen_options(args: Namespace, environ: Mapping[str, str]) -> ScreenOptions:
+    """The options of a command line; other commands that end in the screen use it too."""
+    remote = "SSH_CONNECTION" in environ or "SSH_TTY" in environ
+    return ScreenOptions(
+        mode=args.command if args.command in MODES else MODES[0],
+        theme=args.theme,
+        ascii=args.ascii,
+        big=args.big,
+        mouse=not args.no_mouse,
+        fps=args.fps or (FPS_OVER_SSH if remote else FPS),
+    )
+
+
+def open_screen(options: ScreenOptions) -> int:
+    """Set what Textual reads at import, import the app and run it; returns its exit code."""
+    os.environ["TEXTUAL_FPS"] = str(options.fps)
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    os.environ.setdefault("TEXTUAL_SMOOTH_SCROLL", "0")
+    from scaletui import app  # Textual costs a quarter of a second
+
+    return app.run(options)

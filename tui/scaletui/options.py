@@ -1,0 +1,29 @@
+"""What the command line asks of the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from scaletui_engine.scenario import Scenario
+
+MODES: Final = ("budget", "schedule", "sharding", "live")
+"""The modes of the screen, in the order of their keys 1 to 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenOptions:
+    """How the screen opens; `scaletui.app.run` takes one."""
+
+    mode: str = "budget"
+    scenario: Scenario | None = None
+    """None opens on the app's own first scenario."""
+    theme: str | None = None
+    """None lets the app choose by what the terminal can do."""
+    ascii: bool = False
+    big: bool = False
+    mouse: bool = True
+    fps: int = 10
+    ring_dir: str | None = None
+    """Where live mode looks for jobs; None takes `$SCALETUI_DIR`, else the default folder."""
