@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 from scaletui_engine.compat import StrEnum
+from scaletui_engine.runtime import Lora, Runtime
 
 
 class Strategy(StrEnum):
@@ -83,6 +85,10 @@ class Plan:
     seq: int = 4096
     schedule: str = "1f1b"
     chunks: int = 1
+    frozen: tuple[str, ...] = ()
+    """Roles or name prefixes whose tensors are not trained."""
+    lora: Lora | None = None
+    runtime: Runtime = Runtime()
 
     @property
     def accumulation(self) -> int:

@@ -1,0 +1,136 @@
+"""How a framework executes a plan: the switches that change bytes without changing the mathematics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scaletui_engine.compat import StrEnum
+
+
+class Framework(StrEnum):
+    """Whose habits decide what stays allocated."""
+
+    AUTO = "auto"
+    """By strategy: Megatron for zero1, DeepSpeed for zero2 and zero3, torch for the others."""
+    TORCH = "torch"
+    """PyTorch as torchtitan writes it: fused norms, grouped-query attention without copies."""
+    MEGATRON = "megatron"
+    """Megatron Core with Transformer Engine: fp32 main gradients, fused kernels, gradient fusion."""
+    DEEPSPEED = "deepspeed"
+    """DeepSpeed's engine around Hugging Face models."""
+    HF = "hf"
+    """Hugging Face models in eager mode, norms computed in fp32."""
+
+
+class Attention(StrEnum):
+    """Which attention kernel runs, and so what it saves."""
+
+    FLASH = "flash"
+    """Output and the fp32 log-sum-exp of each row; SDPA's flash and efficient kernels save the same."""
+    UNFUSED = "unfused"
+    """The s x s scores as well."""
+
+
+class LossKernel(StrEnum):
+    """How logits become a loss, by the bytes a logit costs at its peak."""
+
+    AUTO = "auto"
+    """Fused with Megatron, plain fp32 elsewhere."""
+    UPCAST = "upcast"
+    """Cross entropy on fp32 logits, the 16-bit logits freed."""
+    UPCAST_KEPT = "upcast_kept"
+    """The same while a reference to the fp32 logits lives through the backward pass."""
+    PLAIN = "plain"
+    """Cross entropy on logits of the compute type."""
+    CHUNKED = "chunked"
+    """Cross entropy in chunks of tokens over whole logits of the compute type."""
+    CHUNKED_HEAD = "chunked_head"
+    """The head runs inside the loss, chunk by chunk: whole logits never exist."""
+    FUSED = "fused"
+    """A kernel that turns 16-bit logits into their gradient in place."""
+    PARALLEL = "parallel"
+    """Cross entropy over a vocabulary split by tensor parallelism, fp32."""
+
+
+class OptimizerLoop(StrEnum):
+    """How the optimizer walks over its tensors."""
+
+    FOREACH = "foreach"
+    """All tensors at once, with a temporary of their size."""
+    FUSED = "fused"
+    """One kernel, no temporaries."""
+    SINGLE = "single"
+    """One tensor after the other, a temporary of the largest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The execution switches of a plan; the defaults are what a fresh job of the framework does."""
+
+    framework: Framework = Framework.AUTO
+    attention: Attention = Attention.FLASH
+    loss: LossKernel = LossKernel.AUTO
+    loss_chunks: int = 8
+    optimizer_loop: OptimizerLoop = OptimizerLoop.FOREACH
+    optimizer_in_backward: bool = False
+    """Each gradient is applied and freed as soon as it exists."""
+    compile: bool = False
+    """torch.compile on each layer: pointwise chains are fused and cheap outputs recomputed."""
+    dropout: bool = False
+    fused_mlp: bool | None = None
+    """Gate and product in one kernel; None takes the framework's habit."""
+    repeat_kv: bool = False
+    """Key and value heads copied to one a query head before attention."""
+    float8: bool = False
+    """Linear layers computed in 8 bits, inputs saved in 8 bits where that is all the backward pass needs."""
+    recompute_modules: tuple[str, ...] = ()
+    """What Megatron's selective recompute names: core_attn, mla_up_proj, mlp, moe_act, layernorm, moe."""
+    recompute_every: int = 1
+    """With full recompute, one of every k layers is recomputed."""
+    recompute_layers: int | None = None
+    """With full recompute, how many layers of a stage (Megatron's block method); None means all."""
+    activation_offload: bool = False
+    """What would be kept for the backward pass is copied to host memory."""
+    reshard_last: bool = False
+    """The last layer is resharded after its forward pass too; torchtitan keeps it, it is needed at once."""
+    prefetch: int = 1
+    """Units gathered ahead of the one that runs."""
+    limit_all_gathers: bool = True
+    """FSDP1: the CPU waits, so that at most two units are whole at once."""
+    no_sync: bool = False
+    """Gradients are kept whole between microbatches and reduced once at the end of the step."""
+    bucket_bytes: int = 25 << 20
+    """DDP's gradient bucket."""
+    gradient_as_bucket_view: bool = False
+    """DDP: gradients are views of the buckets instead of copies."""
+    zero_bucket: int = 500_000_000
+    """DeepSpeed's reduce and all-gather buckets, elements."""
+    zero_live: int = 1_000_000_000
+    """DeepSpeed's stage3_max_live_parameters."""
+    zero_prefetch: int = 50_000_000
+    """DeepSpeed's stage3_prefetch_bucket_size, elements."""
+    gradient_fusion: bool = True
+    """Megatron: weight gradients accumulate straight into fp32; keeps one 16-bit dummy per weight shape."""
+    vocab_multiple: int | None = None
+    """The vocabulary is padded to a multiple of this; None takes the framework's habit."""
+    etp: int | None = None
+    """Tensor parallelism of the experts; None follows tp while ep fits beside it."""
+    capacity_factor: float = 1.0
+    """Tokens an expert may take, over an even share."""
+    imbalance: float = 1.0
+    """Tokens of the busiest rank's experts, over an even share."""
+    expandable_segments: bool = False
+    """The caching allocator grows its segments: less is reserved beside what is allocated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lora:
+    """Low-rank adapters on a frozen base (arXiv:2106.09685); with `quantized`, QLoRA (arXiv:2305.14314)."""
+
+    rank: int = 8
+    targets: tuple[str, ...] = ("wq", "wv")
+    """Last names of the adapted tensors."""
+    quantized: bool = False
+    """The base is held in 4-bit NF4."""
+    double_quant: bool = True
+    """QLoRA: the block scales are quantised as well."""
