@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scaletui_engine.compat import StrEnum
-from scaletui_engine.runtime import Lora, Runtime
+from scaletui_engine.runtime import DEFAULT_RUNTIME, Lora, Runtime
 
 
 class Strategy(StrEnum):
@@ -88,7 +88,7 @@ class Plan:
     frozen: tuple[str, ...] = ()
     """Roles or name prefixes whose tensors are not trained."""
     lora: Lora | None = None
-    runtime: Runtime = Runtime()
+    runtime: Runtime = DEFAULT_RUNTIME
 
     @property
     def accumulation(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from scaletui_engine.compat import StrEnum
 
@@ -121,6 +122,9 @@ class Runtime:
     """Tokens of the busiest rank's experts, over an even share."""
     expandable_segments: bool = False
     """The caching allocator grows its segments: less is reserved beside what is allocated."""
+
+
+DEFAULT_RUNTIME: Final = Runtime()
 
 
 @dataclass(frozen=True, slots=True)
