@@ -1,0 +1,163 @@
+"""LineCanvas: shows rows of spans, and rewrites only what changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from rich.segment import Segment
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from scaletui.theming import ROLE_STYLES
+from scaletui.view.cells import width_of
+from scaletui.view.row import Row, row_width
+from scaletui_themes import load_palette
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.style import Style
+    from textual.events import Resize
+    from textual.geometry import Size
+
+COMPONENTS: Final = {role: f"canvas--{role.replace('_', '-')}" for role in ROLE_STYLES}
+"""Role -> its component class."""
+
+
+def component_css() -> str:
+    """Rules for every role: colours from the theme, and the mono attributes where there are no colours."""
+    mono = load_palette("mono").looks
+    rules = ["LineCanvas { height: 1fr; }"]
+    for role, stem in ROLE_STYLES.items():
+        name = COMPONENTS[role]
+        colourless = " ".join(mono[role].attributes) or "none"
+        rules.append(f".{name} {{ color: ${stem}; background: ${stem}-ground; text-style: ${stem}-style; }}")
+        rules.append(f"LineCanvas:nocolor .{name} {{ text-style: {colourless}; }}")
+    return "\n".join(rules)
+
+
+class LineCanvas(Widget):
+    """A widget of rows. Panes override `build`, or hand rows to `paint`.
+
+    A row that equals the one shown costs nothing; of a row that differs only the cells between the first and
+    the last difference are marked for the terminal.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS.values())
+    DEFAULT_CSS = component_css()
+
+    def __init__(
+        self,
+        rows: Sequence[Row] = (),
+        *,
+        id: str | None = None,  # noqa: A002 (the name that every widget of the library gives it)
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._rows: tuple[Row, ...] = tuple(rows)
+        self._strips: dict[tuple[Row, int], Strip] = {}
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """What is shown."""
+        return self._rows
+
+    def build(self, width: int, height: int) -> Sequence[Row]:
+        """The rows for a canvas of that many cells; by default those last painted."""
+        del width, height
+        return self._rows
+
+    def rebuild(self) -> None:
+        """Ask `build` again, at the present size."""
+        width, height = self.content_size
+        if width and height:
+            self.paint(self.build(width, height))
+
+    def paint(self, rows: Sequence[Row]) -> None:
+        """Show these rows."""
+        shown, self._rows = self._rows, tuple(rows)
+        if len(shown) != len(self._rows) and self.styles.is_auto_height:
+            self.refresh(layout=True)
+            return
+        regions = changed_regions(shown, self._rows)
+        if regions:
+            self.refresh(*regions)
+
+    def on_resize(self, event: Resize) -> None:
+        """Rows are built for a width, so another width needs others."""
+        del event
+        self.rebuild()
+
+    def notify_style_update(self) -> None:
+        """Strips hold colours: after a change of theme they are stale."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as there are rows, for `height: auto`."""
+        del container, viewport, width
+        return len(self._rows)
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of a row, made once and kept while anything may show it again."""
+        row = self._rows[y] if y < len(self._rows) else ()
+        width = self.content_size.width
+        strip = self._strips.get((row, width))
+        if strip is None:
+            if len(self._strips) >= _KEPT_STRIPS:
+                self._strips.clear()
+            strip = self._strips[row, width] = self._strip(row, width)
+        return strip
+
+    def _strip(self, row: Row, width: int) -> Strip:
+        segments = [Segment(span.text, self._style(span.role)) for span in row]
+        return Strip(segments).adjust_cell_length(width, self._style("text"))
+
+    def _style(self, role: str) -> Style:
+        return self.get_component_rich_style(COMPONENTS[role])
+
+
+def changed_regions(shown: Sequence[Row], wanted: Sequence[Row]) -> list[Region]:
+    """One region for each line that differs, from its first to its last differing cell."""
+    regions = []
+    for y in range(max(len(shown), len(wanted))):
+        old = shown[y] if y < len(shown) else ()
+        new = wanted[y] if y < len(wanted) else ()
+        if old != new:
+            start, end = changed_cells(old, new)
+            regions.append(Region(start, y, end - start, 1))
+    return regions
+
+
+def changed_cells(old: Row, new: Row) -> tuple[int, int]:
+    """First and one past the last cell in which two different rows differ."""
+    start = _common_cells(old, new)
+    width_old, width_new = row_width(old), row_width(new)
+    if width_old != width_new:
+        return start, max(width_old, width_new)
+    return start, max(width_new - _common_cells(_backwards(old), _backwards(new)), start + 1)
+
+
+def _common_cells(old: Row, new: Row) -> int:
+    """Cells at the left that two rows share, in text and role."""
+    cells = 0
+    for one, other in zip(old, new, strict=False):
+        if one == other:
+            cells += width_of(one.text)
+            continue
+        if one.role != other.role:
+            break
+        for a, b in zip(one.text, other.text, strict=False):
+            if a != b:
+                break
+            cells += width_of(a)
+        break
+    return cells
+
+
+def _backwards(row: Row) -> Row:
+    return tuple(type(span)(span.text[::-1], span.role) for span in reversed(row))
+
+
+_KEPT_STRIPS: Final = 1024
