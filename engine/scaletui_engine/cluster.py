@@ -11,28 +11,41 @@ class Gpu:
 
     id: str
     name: str
+    vendor: str
     memory_bytes: int
-    """The marketed size, a power-of-two size where that is what the maker means."""
+    """The marketed size; `catalog/gpus.py` says why a marketed GB is 2^30 bytes."""
     usable_bytes: int | None
     """What the driver reports in total, where a source gives it."""
     usable_source: str | None
-    peak_flops: dict[str, float]
-    """Dense FLOP/s by dtype name."""
+    peak_flops: tuple[tuple[str, float], ...]
+    """(dtype, dense FLOP/s), without sparsity."""
     memory_bandwidth: float
     nvlink_bandwidth: float
-    """Scale-up link, per GPU."""
+    """Scale-up link (NVLink, xGMI, ICI, or PCIe where there is nothing better), per GPU."""
     nvlink_domain: int
     """GPUs that reach each other over the scale-up link: not the same as the node."""
-    network_bandwidth: float
-    """Between nodes, per GPU."""
-    host_bandwidth: float
-    """To the host's memory, per GPU."""
-    source: tuple[str, ...]
+    network_bandwidth: float | None
+    """Between nodes, per GPU; None where no source gives a usual network."""
+    host_bandwidth: float | None
+    """To the host's memory, per GPU; None where no source gives it."""
+    link: str = ""
+    """Name of the scale-up link."""
+    source: tuple[str, ...] = ()
+    note: str | None = None
 
     @property
     def capacity_bytes(self) -> int:
         """What a budget is held against: the driver's figure, else the nominal size."""
         return self.memory_bytes if self.usable_bytes is None else self.usable_bytes
+
+    @property
+    def capacity_is_nominal(self) -> bool:
+        """True where the marketed size stands in for the driver's figure."""
+        return self.usable_bytes is None
+
+    def flops(self, dtype: str) -> float | None:
+        """Dense FLOP/s of "bf16", "fp16", "fp8", "tf32", "fp32" ...; None where no source gives it."""
+        return dict(self.peak_flops).get(dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +64,9 @@ class Cluster:
     def nodes(self) -> int:
         """Nodes, the last one perhaps not full."""
         return -(-self.gpus // self.gpus_per_node)
+
+    @property
+    def domain(self) -> int:
+        """GPUs of one scale-up domain: the cluster's own figure, else the GPU's, never more than there are."""
+        own = self.gpu.nvlink_domain if self.nvlink_domain is None else self.nvlink_domain
+        return min(own, self.gpus)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
-if TYPE_CHECKING:
-    from scaletui_engine.cluster import Cluster
-    from scaletui_engine.model import Model
-    from scaletui_engine.plan import Plan
+from scaletui_engine.cluster import Cluster
+from scaletui_engine.model import Model
+from scaletui_engine.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +16,9 @@ class Scenario:
     model: Model
     cluster: Cluster
     plan: Plan
+    name: str = ""
+    """What a person calls it; empty where nobody named it."""
+
+    def with_plan(self, plan: Plan) -> Scenario:
+        """The same model and cluster under another plan."""
+        return replace(self, plan=plan)

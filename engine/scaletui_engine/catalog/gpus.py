@@ -1,0 +1,79 @@
+"""The accelerators of `gpus.json`.
+
+A marketed "80 GB" of device memory is 80 x 2^30 bytes: the driver of an H100 reports 81,559 MiB
+(79.6 GiB, 85.5e9 bytes) and of an H200 ("141 GB") 143,771 MiB (140.4 GiB, 150.8e9 bytes), each more
+than the decimal reading could hold, and a little less than the binary one because ECC, page tables and
+firmware keep a part. `usable_bytes` carries the driver's figure where a source gives it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from scaletui_engine.catalog.names import Names, normal, read_data
+from scaletui_engine.cluster import Gpu
+from scaletui_engine.units import GIB
+
+_ALIASES = {
+    "v100": "v100-sxm2-32", "a100": "a100-sxm-80", "a100-80gb": "a100-sxm-80", "a100-40gb": "a100-sxm-40",
+    "h100": "h100-sxm", "h100-80gb": "h100-sxm", "h800": "h800-sxm", "h200": "h200-sxm",
+    "rtx-3090": "rtx3090", "rtx-4090": "rtx4090", "rtx-5090": "rtx5090", "rtx-a6000": "a6000",
+    "mi250": "mi250x", "trainium2": "trn2", "tpu-v6": "tpu-v6e", "trillium": "tpu-v6e", "ironwood": "tpu-v7x",
+}  # fmt: skip
+
+
+@cache
+def _entries() -> dict[str, dict[str, Any]]:
+    return {entry["id"]: entry for entry in read_data("gpus.json")["gpus"]}
+
+
+@cache
+def _names() -> Names:
+    listed = {alias: id for id, entry in _entries().items() for alias in entry.get("aliases", ())}
+    aliases = {normal(alias): id for alias, id in {**listed, **_ALIASES}.items()}
+    return Names("GPU", tuple(_entries()), aliases)
+
+
+def gpu_ids() -> tuple[str, ...]:
+    """Ids of the catalogue, in its order."""
+    return _names().ids
+
+
+def load_gpu(name: str) -> Gpu:
+    """The accelerator of that id, alias or driver name ("NVIDIA H100 80GB HBM3"). Raises UnknownNameError."""
+    return _load(_names().find(name))
+
+
+@cache
+def _load(id: str) -> Gpu:
+    entry = _entries()[id]
+    usable = entry.get("usable_mib")
+    return Gpu(
+        id=id,
+        name=entry["name"],
+        vendor=entry["vendor"],
+        memory_bytes=entry["memory_gib"] * GIB,
+        usable_bytes=None if usable is None else round(usable * 2**20),
+        usable_source=entry.get("usable_source"),
+        peak_flops=tuple((dtype, value * 1e12) for dtype, value in entry["peak_tflops"].items()),
+        memory_bandwidth=entry["memory_gbs"] * 1e9,
+        nvlink_bandwidth=entry["link_gbs"] * 1e9,
+        nvlink_domain=entry["domain"],
+        network_bandwidth=_bandwidth(entry, "network_gbs"),
+        host_bandwidth=_bandwidth(entry, "host_gbs"),
+        link=entry["link"],
+        source=tuple(_spelled_out(source) for source in entry["source"]),
+        note=entry.get("note"),
+    )
+
+
+def _bandwidth(entry: dict[str, Any], key: str) -> float | None:
+    return entry[key] * 1e9 if key in entry else None
+
+
+def _spelled_out(source: str) -> str:
+    """A source's short name, as the head of the data file spells it."""
+    known: dict[str, str] = read_data("gpus.json")["sources"]
+    key, _, rest = source.partition(" ")
+    return f"{known[key]} {rest}".strip() if key in known else source
