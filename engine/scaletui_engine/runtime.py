@@ -12,7 +12,7 @@ class Framework(StrEnum):
     """Whose habits decide what stays allocated."""
 
     AUTO = "auto"
-    """By strategy: Megatron for zero1, DeepSpeed for zero2 and zero3, torch for the others."""
+    """Megatron under its own recipe, DeepSpeed under ZeRO, torch otherwise."""
     TORCH = "torch"
     """PyTorch as torchtitan writes it: fused norms, grouped-query attention without copies."""
     MEGATRON = "megatron"

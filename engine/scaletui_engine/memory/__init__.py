@@ -1,1 +1,5 @@
-"""Memory: states, activations, loss and unsharded units, phase by phase, into one budget a stage."""
+"""The memory budget of every pipeline stage of a scenario."""
+
+from scaletui_engine.memory.evaluate import evaluate
+
+__all__ = ["evaluate"]

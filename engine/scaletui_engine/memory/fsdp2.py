@@ -34,7 +34,7 @@ class ParameterShape:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Which piece of each parameter a rank keeps. Degree 1 is a replica (DDP); HSDP counts its shard group."""
+    """Which piece of each parameter a rank keeps: degree 1 is a replica (DDP), HSDP counts its shard group."""
 
     degree: int = 1
     rank: int = 0
@@ -97,7 +97,7 @@ def sharded_bytes(
 ) -> ShardedBytes:
     """Weights and gradients as padded storage, moments as unpadded views, step scalars apart.
 
-    Gradients take the parameter's dtype: FSDP2 casts the reduce-scatter output back to it, one buffer of padded
+    Gradients take the parameter's dtype: FSDP2 casts the reduce-scatter output back, one buffer of padded
     pieces. Raises ValueRangeError for a rank outside the group, an unknown dtype or a scalar parameter.
     """
     _check_shard(shard)

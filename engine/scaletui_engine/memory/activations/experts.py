@@ -1,0 +1,55 @@
+"""What a mixture of experts keeps: router, permuted inputs, inner tensors, outputs, shared experts."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from scaletui_engine.memory.activations.attention import after, linear_input, norm_statistics
+from scaletui_engine.memory.activations.mlp import block, fused
+from scaletui_engine.memory.activations.saved import ROW_BYTES, Saved, widths
+from scaletui_engine.units import ceil_div
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.load import Load
+    from scaletui_engine.model import Moe
+
+
+def experts(load: Load, moe: Moe) -> tuple[Saved, ...]:
+    """The experts of one layer, balanced unless the plan says otherwise.
+
+    Balanced routing brings each rank topk tokens for each of its own, whatever ep is.
+    """
+    width = widths(load)
+    shared = block(load, moe.shared * moe.shared_ffn, "shared_experts") if moe.shared else ()
+    return (
+        Saved("moe.norm_input", width.outer(load.arch.hidden), "mlp_input"),
+        *norm_statistics(load, "moe.norm_statistics"),
+        linear_input(load, "moe.input"),
+        Saved("moe.router_scores", ceil_div(load.tokens * moe.experts * ROW_BYTES, load.sp), "moe"),
+        *_routed(load, moe),
+        *shared,
+        *after(load, "moe"),
+    )
+
+
+def routed_tokens(load: Load, moe: Moe) -> int:
+    """Rows that the experts of a rank receive: topk copies of its tokens, by capacity and imbalance."""
+    runtime = load.plan.runtime
+    even = ceil_div(load.tokens * moe.topk * load.etp, load.tp)
+    return ceil(even * runtime.capacity_factor * runtime.imbalance)
+
+
+def _routed(load: Load, moe: Moe) -> tuple[Saved, ...]:
+    row = routed_tokens(load, moe) * load.item
+    hidden, ffn = load.arch.hidden, ceil_div(moe.ffn, load.etp)
+    entering = 2 if load.arch.gated else 1
+    saved = (
+        Saved("moe.permuted_input", row * hidden, "moe"),
+        Saved("moe.activation_input", row * entering * ffn, "moe"),
+        Saved("moe.down_input", row * ffn, "moe_act"),
+        Saved("moe.expert_output", row * hidden, "moe"),
+    )
+    if load.arch.gated and not fused(load):
+        return (*saved, Saved("moe.gate_output", row * ffn, "moe"))
+    return saved

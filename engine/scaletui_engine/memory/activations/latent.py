@@ -1,0 +1,50 @@
+"""What multi-head latent attention keeps (DeepSeek-V2, arXiv:2405.04434, section 2.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui_engine.memory.activations.attention import after, core, linear_input, norm_statistics
+from scaletui_engine.memory.activations.saved import Saved, widths
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.load import Load
+    from scaletui_engine.model import Mla
+
+
+def latent_attention(load: Load, mla: Mla) -> tuple[Saved, ...]:
+    """Latents are cut along the sequence, the projected heads by TP."""
+    arch, width = load.arch, widths(load)
+    values = arch.heads * mla.v_head_dim
+    return (
+        Saved("attention.norm_input", width.outer(arch.hidden), "input"),
+        *norm_statistics(load, "attention.norm_statistics"),
+        linear_input(load, "attention.qkv_input"),
+        *_latents(load, mla),
+        *_projected(load, mla),
+        *core(load, values),
+        *after(load, "attention"),
+    )
+
+
+def _latents(load: Load, mla: Mla) -> tuple[Saved, ...]:
+    width = widths(load)
+    query = (
+        Saved("attention.query_latent", width.outer(mla.q_lora_rank), "attention"),
+        Saved("attention.query_latent_normed", width.outer(mla.q_lora_rank), "attention"),
+    )
+    latent = mla.kv_lora_rank + mla.qk_rope_head_dim
+    return (
+        *(query if mla.q_lora_rank else ()),
+        Saved("attention.kv_latent", width.outer(latent), "attention"),
+        Saved("attention.kv_latent_normed", width.outer(mla.kv_lora_rank), "attention"),
+    )
+
+
+def _projected(load: Load, mla: Mla) -> tuple[Saved, ...]:
+    heads, width = load.arch.heads, widths(load)
+    return (
+        Saved("attention.query", width.inner(heads * mla.qk_head_dim), "mla_up_proj"),
+        Saved("attention.key", width.inner(heads * mla.qk_head_dim), "mla_up_proj"),
+        Saved("attention.value", width.inner(heads * mla.v_head_dim), "mla_up_proj"),
+    )

@@ -1,0 +1,109 @@
+"""What one rank has to run: the scenario's numbers divided by the axes, its switches resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scaletui_engine.plan import Strategy
+from scaletui_engine.precisions import held_precision
+from scaletui_engine.runtime import Framework
+from scaletui_engine.units import ceil_div
+
+if TYPE_CHECKING:
+    from scaletui_engine.model import Arch
+    from scaletui_engine.plan import Plan
+    from scaletui_engine.precision import Precision
+
+MEGATRON_VOCAB_MULTIPLE = 128
+"""Megatron pads the vocabulary to this times tp (its `make-vocab-size-divisible-by`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One microbatch on one rank, before pipeline stages are told apart."""
+
+    arch: Arch
+    plan: Plan
+    precision: Precision
+    framework: Framework
+    tokens: int
+    """Tokens of one microbatch on the rank: micro_batch x seq / cp."""
+    tp: int
+    sp: int
+    """What divides the tensors outside the TP regions: tp with sequence parallelism, else 1."""
+    etp: int
+    """Tensor parallelism inside the experts."""
+    vocab: int
+    """Rows of the vocabulary tables, padded as the framework pads them, before tp."""
+    shard: int
+    """Ranks over which dense states are sharded."""
+    expert_shard: int
+    """Ranks over which an expert's states are sharded."""
+
+    @property
+    def item(self) -> int:
+        """Bytes of an activation element: 8-bit recipes still keep 16 bits between their products."""
+        return max(self.precision.compute, 2)
+
+    @property
+    def megatron(self) -> bool:
+        """Whether Megatron's habits apply."""
+        return self.framework is Framework.MEGATRON
+
+
+def framework_of(plan: Plan) -> Framework:
+    """The framework whose habits apply: the plan's own, else its recipe's, else its strategy's."""
+    if plan.runtime.framework is not Framework.AUTO:
+        return plan.runtime.framework
+    if plan.precision == "megatron":
+        return Framework.MEGATRON
+    deepspeed = plan.strategy in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+    return Framework.DEEPSPEED if deepspeed else Framework.TORCH
+
+
+def load_of(arch: Arch, plan: Plan) -> Load:
+    """Divide a microbatch and the states by the axes of a plan."""
+    axes, runtime = plan.axes, plan.runtime
+    framework = framework_of(plan)
+    etp = _expert_tp(plan, framework)
+    shard = _shard_degree(plan)
+    return Load(
+        arch=arch,
+        plan=plan,
+        precision=held_precision(plan),
+        framework=framework,
+        tokens=ceil_div(plan.micro_batch * plan.seq, axes.cp),
+        tp=axes.tp,
+        sp=axes.tp if plan.sequence_parallel else 1,
+        etp=etp,
+        vocab=_padded_vocab(arch, axes.tp, runtime.vocab_multiple, framework),
+        shard=shard,
+        expert_shard=max(shard * axes.tp // (axes.ep * etp), 1),
+    )
+
+
+def _shard_degree(plan: Plan) -> int:
+    """FSDP shards over dp_shard x cp (torchtitan, Megatron); ZeRO over the whole data-parallel group x cp."""
+    axes = plan.axes
+    if not plan.strategy.shards_optimizer:
+        return 1
+    whole = plan.strategy in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+    return (axes.dp if whole else axes.dp_shard) * axes.cp
+
+
+def _expert_tp(plan: Plan, framework: Framework) -> int:
+    """Megatron's experts keep tp while ep fits into dp x cp; torchtitan's ep takes tp's ranks for itself."""
+    axes = plan.axes
+    if plan.runtime.etp is not None:
+        return plan.runtime.etp
+    if axes.ep == 1 or (framework is Framework.MEGATRON and axes.dp * axes.cp % axes.ep == 0):
+        return axes.tp
+    return 1
+
+
+def _padded_vocab(arch: Arch, tp: int, multiple: int | None, framework: Framework) -> int:
+    step = multiple
+    if step is None:
+        step = MEGATRON_VOCAB_MULTIPLE * tp if framework is Framework.MEGATRON else tp
+    return ceil_div(arch.vocab, step) * step

@@ -1,0 +1,42 @@
+"""What lies beside the allocated bytes: the allocator's reserve, and memory outside the allocator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui_engine.memory.budget import ByteRange
+from scaletui_engine.units import GIB, MIB
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.contents import Contents
+
+CONTEXT_LAZY = 480 * MIB
+"""CUDA context with lazy module loading, A100, torch 2.1 (stas00/ml-engineering, training/performance)."""
+CONTEXT_EAGER = 940 * MIB
+"""The same with CUDA_MODULE_LOADING=EAGER."""
+NCCL_LOW = 750 * MIB
+NCCL_HIGH = 1485 * MIB
+"""What NCCL's initialisation and first barrier add on 8 GPUs (same source)."""
+GROUPS_HIGH = 3 * GIB
+"""Mesh groups, communicators and first-forward workspaces of a 4-axis mesh (pith-train, 32 H100)."""
+RESERVED_LOW = 102
+RESERVED_HIGH = 120
+"""Percent of allocated that the caching allocator reserves (Megatron on B200 102 to 109, torchtitan to 120)."""
+
+
+def reserved_range(allocated: int) -> ByteRange:
+    """The caching allocator's reserve for a peak of `allocated` bytes."""
+    low, high = allocated * RESERVED_LOW // 100, allocated * RESERVED_HIGH // 100
+    return ByteRange(low, high, "reserved.caching_allocator")
+
+
+def outside_range(contents: Contents) -> ByteRange:
+    """CUDA context, NCCL and libraries of one rank."""
+    axes = contents.load.plan.axes
+    if axes.world == 1:
+        return ByteRange(CONTEXT_LAZY, CONTEXT_EAGER, "outside.context")
+    groups = sum(
+        degree > 1 for degree in (axes.tp, axes.cp, axes.pp, axes.ep, axes.dp_shard, axes.dp_replicate)
+    )
+    many = GROUPS_HIGH if groups > 1 else 0
+    return ByteRange(CONTEXT_LAZY + NCCL_LOW, CONTEXT_EAGER + NCCL_HIGH + many, "outside.context_and_nccl")
