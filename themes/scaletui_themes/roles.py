@@ -10,8 +10,8 @@ PARTS: Final = (
 )  # fmt: skip
 """Parts of memory, in drawing order; overhead is what lies outside the allocator."""
 
-ROOM: Final = ("reserved", "free")
-"""The rest of a memory bar: kept by the allocator but not allocated, and not used at all."""
+ROOM: Final = ("reserved", "free", "over")
+"""The rest of a memory bar: kept by the allocator but not allocated, not used, and beyond the capacity."""
 
 ACTIONS: Final = ("forward", "input_grad", "weight_grad", "backward")
 """Cells of a timeline on an even chunk."""
@@ -25,7 +25,7 @@ TILES: Final = ("tile", "tile_odd", "padding")
 FILLED: Final = PARTS + ROOM + ACTIONS + ODD_ACTIONS + TILES
 """Roles that also have a fill: their colour as the ground, with ink on it that can be read."""
 
-STATUS: Final = ("capacity", "over", "ok", "warn", "error")
+STATUS: Final = ("capacity", "ok", "warn", "error")
 """Judgements; each also has its own glyph or word, never colour alone."""
 
 READING: Final = ("text", "dim", "title", "accent", "key", "predicted", "measured")

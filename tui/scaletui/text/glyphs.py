@@ -18,10 +18,10 @@ LETTERS: Final = MappingProxyType({
 
 _PATTERNS: Final = MappingProxyType({
     "weights": "█", "gradients": "▒", "optimizer": "▓", "master_weights": "▞", "activations": "░",
-    "loss": "▚", "unsharded": "╱", "buffers": "┼", "overhead": "═", "reserved": "=", "free": "·",
+    "loss": "▚", "unsharded": "╱", "buffers": "┼", "overhead": "═", "reserved": "=", "free": "·", "idle": "·",
 })  # fmt: skip
 _PLAIN: Final = MappingProxyType({**dict.fromkeys(_PATTERNS, " "), "reserved": "="})
-_ASCII: Final = MappingProxyType({**LETTERS, "reserved": "=", "free": "."})
+_ASCII: Final = MappingProxyType({**LETTERS, "reserved": "=", "free": ".", "idle": "."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,10 @@ class Glyphs:
     bad: str
     play: str
     pause: str
+    blocks: bool = True
+    """Whether block elements may be drawn."""
+    spells_actions: bool = False
+    """Whether a timeline says F or B in letters, because colours may not."""
 
     def letter(self, role: str) -> str:
         """The letter of a part or action; a blank for other roles."""
@@ -93,7 +97,7 @@ UNICODE: Final = Glyphs(
 )
 """Coloured grounds with a letter on each stretch."""
 
-MONO: Final = replace(UNICODE, shades=_PATTERNS)
+MONO: Final = replace(UNICODE, shades=_PATTERNS, spells_actions=True)
 """Without hues: each part has a pattern of its own."""
 
 ASCII: Final = Glyphs(
@@ -118,6 +122,8 @@ ASCII: Final = Glyphs(
     bad="!",
     play=">",
     pause="=",
+    blocks=False,
+    spells_actions=True,
 )
 """Letters all along the bars, and nothing above U+007F."""
 
