@@ -67,6 +67,6 @@ class Cluster:
 
     @property
     def domain(self) -> int:
-        """GPUs of one scale-up domain: the cluster's own figure, else the GPU's, never more than there are."""
+        """GPUs of one scale-up domain: the cluster's figure, else the GPU's, never more than there are."""
         own = self.gpu.nvlink_domain if self.nvlink_domain is None else self.nvlink_domain
         return min(own, self.gpus)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get
 from scaletui_engine.errors import ParseError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ _WANTED = {int: "a whole number", float: "a number", bool: "true or false", str:
 
 
 @lru_cache(maxsize=64)
-def _hints(cls: type) -> dict[str, Any]:
+def _hints(cls: Hashable) -> dict[str, Any]:
     return get_type_hints(cls)
 
 
@@ -35,7 +35,7 @@ def read(cls: type[T], values: Mapping[str, object], where: str) -> T:
     for key in values:
         if key not in known:
             raise UnknownNameError("key", f"{where}.{key}", [f"{where}.{name}" for name in known])
-    hints = _hints(cls)
+    hints: dict[str, Any] = _hints(cls)
     given = {key: value_of(hints[key], value, f"{where}.{key}") for key, value in values.items()}
     for name, field in known.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scaletui_engine.compat import StrEnum
-from scaletui_engine.runtime import DEFAULT_RUNTIME, Lora, Runtime
+from scaletui_engine.runtime import DEFAULT_RUNTIME, Framework, Lora, Runtime
 
 
 class Strategy(StrEnum):
@@ -142,6 +142,15 @@ class Plan:
     def accumulation(self) -> int:
         """Microbatches a rank runs in one step."""
         return self.global_batch // (self.micro_batch * self.axes.dp)
+
+    @property
+    def framework(self) -> Framework:
+        """Whose habits apply: the runtime's, else by strategy (zero1 is Megatron's distributed optimizer)."""
+        if self.runtime.framework is not Framework.AUTO:
+            return self.runtime.framework
+        if self.strategy is Strategy.ZERO1:
+            return Framework.MEGATRON
+        return Framework.DEEPSPEED if self.strategy in (Strategy.ZERO2, Strategy.ZERO3) else Framework.TORCH
 
     @property
     def stages(self) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from scaletui_engine.cluster import Cluster
-from scaletui_engine.model import Model
-from scaletui_engine.plan import Plan
+if TYPE_CHECKING:
+    from scaletui_engine.cluster import Cluster
+    from scaletui_engine.model import Model
+    from scaletui_engine.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

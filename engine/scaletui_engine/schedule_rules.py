@@ -59,7 +59,8 @@ _RULES: Final = (
         source="deepseek-ai/DualPipe dualpipe/dualpipe.py",
     ),
     ScheduleRule(
-        "dualpipev", Placement.V, (2, 2), microbatches_per_rank=2, source="deepseek-ai/DualPipe dualpipe/dualpipev.py"
+        "dualpipev", Placement.V, (2, 2), microbatches_per_rank=2,
+        source="deepseek-ai/DualPipe dualpipe/dualpipev.py",
     ),
     ScheduleRule("interleaved-zero-bubble", chunks=_MANY, rounds=True, source="arXiv:2401.10241"),
     ScheduleRule("seq1f1b", source="arXiv:2406.03488"),

@@ -30,8 +30,8 @@ def _entries() -> dict[str, dict[str, Any]]:
 
 @cache
 def _names() -> Names:
-    listed = {alias: id for id, entry in _entries().items() for alias in entry.get("aliases", ())}
-    aliases = {normal(alias): id for alias, id in {**listed, **_ALIASES}.items()}
+    listed = {alias: key for key, entry in _entries().items() for alias in entry.get("aliases", ())}
+    aliases = {normal(alias): key for alias, key in {**listed, **_ALIASES}.items()}
     return Names("GPU", tuple(_entries()), aliases)
 
 
@@ -46,11 +46,11 @@ def load_gpu(name: str) -> Gpu:
 
 
 @cache
-def _load(id: str) -> Gpu:
-    entry = _entries()[id]
+def _load(key: str) -> Gpu:
+    entry = _entries()[key]
     usable = entry.get("usable_mib")
     return Gpu(
-        id=id,
+        id=key,
         name=entry["name"],
         vendor=entry["vendor"],
         memory_bytes=entry["memory_gib"] * GIB,

@@ -18,8 +18,9 @@ _ALIASES = {
     "llama-3.1-405b": "llama3.1-405b", "llama-3.2-1b": "llama3.2-1b", "llama-3.2-3b": "llama3.2-3b",
     "llama4-scout": "llama4-scout-17b-16e", "llama4-maverick": "llama4-maverick-17b-128e",
     "mistral": "mistral-7b", "mixtral": "mixtral-8x7b", "deepseek-v2": "deepseek-v2-236b",
-    "deepseek-v2-lite": "deepseek-v2-lite-16b", "deepseek-v3": "deepseek-v3-671b", "deepseek-r1": "deepseek-v3-671b",
-    "kimi-k2": "kimi-k2-1t", "phi2": "phi-2", "phi-4": "phi-4-14b", "tinyllama": "tinyllama-1.1b",
+    "deepseek-v2-lite": "deepseek-v2-lite-16b", "deepseek-v3": "deepseek-v3-671b",
+    "deepseek-r1": "deepseek-v3-671b", "kimi-k2": "kimi-k2-1t", "phi2": "phi-2", "phi-4": "phi-4-14b",
+    "tinyllama": "tinyllama-1.1b",
 }  # fmt: skip
 
 
@@ -30,7 +31,7 @@ def _entries() -> dict[str, dict[str, Any]]:
 
 @cache
 def _names() -> Names:
-    return Names("model", tuple(_entries()), {normal(alias): id for alias, id in _ALIASES.items()})
+    return Names("model", tuple(_entries()), {normal(alias): key for alias, key in _ALIASES.items()})
 
 
 def model_ids() -> tuple[str, ...]:
@@ -44,12 +45,12 @@ def load_model(name: str) -> Model:
 
 
 @cache
-def _load(id: str) -> Model:
-    entry = _entries()[id]
+def _load(key: str) -> Model:
+    entry = _entries()[key]
     return Model(
-        id=id,
+        id=key,
         family=entry["family"],
-        arch=read(Arch, entry["arch"], id),
+        arch=read(Arch, entry["arch"], key),
         max_seq=entry["max_seq"],
         source=entry["source"],
         note=entry.get("note"),

@@ -1,4 +1,4 @@
-"""Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1; names after its inference code)."""
+"""Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1), named as its code names it."""
 
 from __future__ import annotations
 
