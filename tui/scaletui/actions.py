@@ -1,0 +1,90 @@
+"""The one registry of what a person can do: keys, palette, footer, help and docs are read from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scaletui.options import MODES
+from scaletui.text.language import N_
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing a person can do, and the keys that do it."""
+
+    id: str
+    """The method that does it is `action_<id>`, on the screen of the mode or on the app."""
+    keys: tuple[str, ...]
+    """Textual's names of the keys; the first is the one that footer and help show."""
+    title: str
+    """One or two words, as the footer shows them; a msgid."""
+    tooltip: str
+    """One sentence; a msgid."""
+    modes: tuple[str, ...] = MODES
+    group: str = N_("everywhere")
+    """Heading in the help; a msgid."""
+
+
+_BUDGET: Final = ("budget",)
+_STATIC: Final = ("budget", "schedule", "sharding")
+_LIVE: Final = ("live",)
+_EDIT: Final = N_("editing the scenario")
+_LOOK: Final = N_("looking")
+_SCREENS: Final = N_("screens")
+
+ACTIONS: Final = (
+    Action("mode_budget", ("1",), N_("Budget"), N_("Does it fit, and what takes the room?"), group=_SCREENS),
+    Action("mode_schedule", ("2",), N_("Schedule"), N_("Where does the time go?"), group=_SCREENS),
+    Action("mode_sharding", ("3",), N_("Sharding"), N_("Who holds what?"), group=_SCREENS),
+    Action("mode_live", ("4",), N_("Live"), N_("Does the job do what was predicted?"), group=_SCREENS),
+    Action("help", ("question_mark", "f1"), N_("help"), N_("Every key of this screen")),
+    Action("quit", ("q", "ctrl+c"), N_("quit"), N_("Leave scaletui")),
+    Action("command_palette", ("ctrl+p",), N_("commands"), N_("Search everything that can be done here")),
+    Action("next_theme", ("ctrl+t",), N_("theme"), N_("Change to the next theme")),
+    Action("play", ("space",), N_("pause"), N_("Stop the picture, or let it run on"), _LIVE, _LOOK),
+    Action("step_on", ("full_stop",), N_("step"), N_("One step on: the next stage, rank or sample"), group=_LOOK),
+    Action("step_back", ("comma",), N_("back"), N_("One step back"), group=_LOOK),
+    Action("up", ("up",), N_("up"), N_("Choose the field, part or rank above"), group=_LOOK),
+    Action("down", ("down",), N_("down"), N_("Choose the field, part or rank below"), group=_LOOK),
+    Action("right", ("right",), N_("edit"), N_("Step the field to its next valid value"), _STATIC, _EDIT),
+    Action("left", ("left",), N_("edit"), N_("Step the field to its previous valid value"), _STATIC, _EDIT),
+    Action("type", ("enter",), N_("type"), N_("Type the field's value; Enter sets it, Escape leaves it"), _BUDGET, _EDIT),
+    Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list you can search"), _STATIC, _EDIT),
+    Action("undo", ("u",), N_("undo"), N_("Take the last edit back"), _STATIC, _EDIT),
+    Action("redo", ("ctrl+r",), N_("redo"), N_("Make the edit again that was taken back"), _STATIC, _EDIT),
+    Action("save", ("w",), N_("save"), N_("Write the scenario to a TOML file"), _STATIC, _EDIT),
+    Action("next_pane", ("tab",), N_("parts"), N_("Move to the next list: plan, parts, stages"), _BUDGET, _LOOK),
+    Action("previous_pane", ("shift+tab",), N_("back"), N_("Move to the previous list"), _BUDGET, _LOOK),
+)  # fmt: skip
+"""Every action, in the order in which help and palette list them."""
+
+_FOOTERS: Final = {
+    "budget": ("help", "right", "type", "next_pane", "pick_model", "undo", "quit"),
+    "schedule": ("help", "up", "right", "pick_model", "undo", "save", "quit"),
+    "sharding": ("help", "up", "right", "pick_model", "undo", "save", "quit"),
+    "live": ("help", "play", "up", "step_on", "next_theme", "command_palette", "quit"),
+}
+FOOTER_KEYS: Final = 7
+"""The most keys a footer shows."""
+
+
+def actions_of(mode: str) -> Iterator[Action]:
+    """The actions that work in a mode."""
+    return (action for action in ACTIONS if mode in action.modes)
+
+
+def action(action_id: str) -> Action:
+    """The action of that name; KeyError when there is none."""
+    return _BY_ID[action_id]
+
+
+def footer_of(mode: str) -> tuple[Action, ...]:
+    """The keys that matter in a mode, at most `FOOTER_KEYS`."""
+    return tuple(_BY_ID[name] for name in _FOOTERS[mode])
+
+
+_BY_ID: Final = {item.id: item for item in ACTIONS}
