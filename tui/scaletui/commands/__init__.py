@@ -13,6 +13,7 @@ MODULES: Final = {
     "schedule": "scaletui.commands.screen",
     "sharding": "scaletui.commands.screen",
     "live": "scaletui.commands.screen",
+    "memory": "scaletui.commands.memory",
 }
 """Command -> module, in the order in which help lists them."""
 

@@ -1,0 +1,40 @@
+"""The sentences behind the engine's message ids and names: the engine returns ids, people read these."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scaletui.text.language import N_, tr
+
+SENTENCES: Final = {
+    # parts of memory
+    "weights": N_("weights"),
+    "gradients": N_("gradients"),
+    "optimizer": N_("optimizer"),
+    "master_weights": N_("master weights"),
+    "activations": N_("activations"),
+    "loss": N_("loss"),
+    "unsharded": N_("unsharded"),
+    "buffers": N_("buffers"),
+    "overhead": N_("overhead"),
+    # moments of a step
+    "phase.forward": N_("end of the forward pass"),
+    "phase.loss": N_("the loss"),
+    "phase.backward": N_("the last layer's backward pass"),
+    "phase.end_of_backward": N_("end of the backward pass"),
+    "phase.step": N_("the optimizer step"),
+    # ranges
+    "reserved.caching_allocator": N_("the caching allocator: 2 to 20 % over allocated"),
+    "outside.context": N_("CUDA context, lazy to eager module loading"),
+    "outside.context_and_nccl": N_("CUDA context, NCCL and its groups"),
+    # assumptions
+    "framework.torch": N_("as PyTorch runs it: DDP or FSDP around plain modules"),
+    "framework.megatron": N_("as Megatron-LM runs it: distributed optimizer, fp32 main gradients"),
+    "framework.deepspeed": N_("as DeepSpeed runs it: ZeRO with 16-bit weights and fp32 master weights"),
+    "framework.hf": N_("as Hugging Face models run: eager mode, norms in fp32"),
+}
+
+
+def explain(message_id: str) -> str:
+    """The sentence of a message id in the language in force; the id itself where there is none."""
+    return tr(SENTENCES[message_id]) if message_id in SENTENCES else message_id

@@ -1,0 +1,148 @@
+"""The memory budget of a scenario as a page of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from scaletui.text.explain import explain
+from scaletui.text.language import tr
+from scaletui.view.bars import Bar, bar_rows
+from scaletui.view.row import Row, Span, fit
+from scaletui.view.table import Column, table_rows
+
+if TYPE_CHECKING:
+    from scaletui.view.pen import Pen
+    from scaletui_engine.memory.budget import ByteRange, MemoryBudget, StageBudget
+    from scaletui_engine.scenario import Scenario
+    from scaletui_engine.tensors.count import ParameterCount
+
+_AXES: Final = ("tp", "cp", "ep", "pp", "dp_replicate", "dp_shard")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReport:
+    """What the page is about."""
+
+    scenario: Scenario
+    budget: MemoryBudget
+    params: ParameterCount
+
+
+def report_rows(report: MemoryReport, width: int, pen: Pen) -> tuple[Row, ...]:
+    """The page: verdict, a bar for each pipeline stage, the parts of the fullest one, what was assumed."""
+    blank: Row = ()
+    return (
+        *_head(report, pen),
+        blank,
+        *_verdict(report.budget, pen),
+        blank,
+        *_bars(report.budget, width, pen),
+        blank,
+        *_parts(report.budget.peak, width, pen),
+        blank,
+        *_ranges(report.budget, width, pen),
+    )
+
+
+def _line(text: str) -> Row:
+    return (Span(text),)
+
+
+def _head(report: MemoryReport, pen: Pen) -> list[Row]:
+    scenario, plan = report.scenario, report.scenario.plan
+    degrees = [
+        (name, getattr(plan.axes, name)) for name in ("tp", "cp", "ep", "pp", "dp_replicate", "dp_shard")
+    ]
+    mesh = " ".join(f"{name} {degree}" for name, degree in degrees if degree > 1)
+    where = f"{scenario.model.id}  {scenario.cluster.gpus} {pen.glyphs.times} {scenario.cluster.gpu.id}"
+    total, active = pen.numbers.count(report.params.total), pen.numbers.count(report.params.active)
+    size = tr("{n} parameters", n=total)
+    if report.params.active != report.params.total:
+        size += tr(", {n} active", n=active)
+    return [
+        _line(f"{where}  {plan.strategy} {mesh}".rstrip()),
+        _line(
+            f"{size}  {plan.precision}  {plan.optimizer}  "
+            + tr("micro-batch {n}", n=plan.micro_batch)
+            + "  "
+            + tr("sequence {n}", n=pen.numbers.integer(plan.seq))
+        ),
+    ]
+
+
+def _verdict(budget: MemoryBudget, pen: Pen) -> list[Row]:
+    number, peak = pen.numbers, budget.peak
+    sizes = {
+        "needed": number.gib(peak.needed_bytes),
+        "capacity": number.bytes(budget.capacity_bytes),
+        "rest": number.bytes(abs(budget.headroom_bytes)),
+    }
+    verdict = (
+        tr("fits: at most {needed} of {capacity}, {rest} free", **sizes)
+        if budget.fits
+        else tr("does not fit: up to {needed} of {capacity}, over by {rest}", **sizes)
+    )
+    moment = explain(f"phase.{peak.phase}")
+    return [_line(verdict), _line(tr("fullest: stage {stage}, at {moment}", stage=peak.stage, moment=moment))]
+
+
+def _bars(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:
+    """One bar for each run of equal stages."""
+    bars: list[Bar] = []
+    for _, run in groupby(budget.stages, key=lambda stage: (stage.parts, stage.needed_bytes)):
+        stages = list(run)
+        first, last = stages[0].stage, stages[-1].stage
+        name = tr("stage {n}", n=first) if first == last else tr("stages {a}-{b}", a=first, b=last)
+        top = stages[0]
+        parts = tuple((part, amount) for part, amount in top.parts.items() if amount)
+        room = (("overhead", top.needed_bytes - top.peak_bytes),)
+        bars.append(Bar(name, parts + room, pen.numbers.gib(top.needed_bytes)))
+    return bar_rows(bars, budget.capacity_bytes, width, pen)
+
+
+def _parts(stage: StageBudget, width: int, pen: Pen) -> tuple[Row, ...]:
+    number, glyphs = pen.numbers, pen.glyphs
+    columns = (
+        Column(""),
+        Column(tr("part")),
+        Column(number.unit, numeric=True),
+        Column("%", numeric=True),
+    )
+    lines = [
+        (
+            Span(glyphs.segment(part, 3)),
+            Span(explain(part)),
+            Span(number.gib(amount, 2)),
+            Span(number.fixed(100 * amount / stage.peak_bytes)),
+        )
+        for part, amount in stage.parts.items()
+        if amount
+    ]
+    beside = stage.needed_bytes - stage.peak_bytes
+    sums = [
+        (Span(""), Span(tr("allocated")), Span(number.gib(stage.peak_bytes, 2)), Span(number.fixed(100))),
+        (Span(glyphs.segment("overhead", 3)), Span(tr("beside it")), Span(number.gib(beside, 2)), Span("")),
+        (Span(""), Span(tr("at most")), Span(number.gib(stage.needed_bytes, 2)), Span("")),
+    ]
+    return table_rows(columns, [*lines, *sums], width)
+
+
+def _ranges(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:
+    """What the figures beside the allocated bytes are, and what was assumed."""
+    number, stage = pen.numbers, budget.peak
+    nominal = tr("nominal: no source says what the driver reports") if budget.capacity_is_nominal else ""
+    lines = [
+        _range(tr("reserved"), stage.reserved, pen),
+        _range(tr("outside"), stage.outside, pen),
+        (Span(tr("capacity")), Span(number.gib(budget.capacity_bytes, 2)), Span(nominal)),
+    ]
+    columns = (Column(""), Column(number.unit, numeric=True), Column("", shrinks=True))
+    assumed = [fit(_line(tr("assumed: {what}", what=explain(text))), width) for text in budget.assumptions]
+    return (*table_rows(columns, lines, width, pen.glyphs.ellipsis), *assumed)
+
+
+def _range(name: str, span: ByteRange, pen: Pen) -> tuple[Span, Span, Span]:
+    low, high = pen.numbers.gib(span.low, 2), pen.numbers.gib(span.high, 2)
+    return Span(name), Span(tr("{low} to {high}", low=low, high=high)), Span(explain(span.why))
