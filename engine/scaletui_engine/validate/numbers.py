@@ -1,0 +1,93 @@
+"""Every number is a whole number of a sensible size; zero, negative, fractional and huge ones are not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.errors import ValueRangeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scaletui_engine.model import Arch
+    from scaletui_engine.scenario import Scenario
+
+_WIDTH: Final = 1 << 24
+_LIMITS: Final = {
+    "layers": 10_000, "hidden": _WIDTH, "heads": 1 << 16, "kv_heads": 1 << 16, "head_dim": 1 << 16,
+    "ffn": _WIDTH, "vocab": 1 << 28, "experts": 1 << 16, "topk": 1 << 16, "every": 10_000,
+    "gpus": 10_000_000, "gpus_per_node": 1 << 20, "nvlink_domain": 1 << 20, "micro_batch": 1 << 20,
+    "global_batch": 1 << 32, "seq": 1 << 32, "chunks": 10_000,
+}  # fmt: skip
+"""Largest value of each field: beyond it is a slip of the finger, not a training job."""
+_AXES: Final = ("tp", "cp", "ep", "pp", "dp_replicate", "dp_shard")
+_ARCH: Final = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab")
+_PLAN: Final = ("micro_batch", "global_batch", "seq", "chunks")
+
+
+def check_numbers(scenario: Scenario) -> None:
+    """Raises ValueRangeError."""
+    check_arch(scenario.model.arch)
+    for name, value in _of_cluster_and_plan(scenario):
+        check_number(name, value, _LIMITS.get(name, 10_000_000))
+
+
+def check_arch(arch: Arch) -> None:
+    """The numbers of a model alone. Raises ValueRangeError."""
+    for name in _ARCH:
+        check_number(f"model.{name}", getattr(arch, name), _LIMITS[name])
+    if arch.norms_per_layer not in (1, 2, 4):
+        raise ValueRangeError(f"model.norms_per_layer {arch.norms_per_layer} is not 1, 2 or 4")
+    if arch.heads % arch.kv_heads:
+        raise ValueRangeError(f"model.heads {arch.heads} / kv_heads {arch.kv_heads} is not a whole number")
+    if arch.learned_pos is not None:
+        check_number("model.learned_pos", arch.learned_pos, 1 << 32)
+    for name, value, least in _of_parts(arch):
+        check_number(name, value, _WIDTH, least)
+    _check_expert_layers(arch)
+
+
+def check_number(name: str, value: object, most: int, least: int = 1) -> None:
+    """Raises ValueRangeError unless `value` is a whole number from `least` to `most`."""
+    if type(value) is not int:
+        raise ValueRangeError(f"{name} = {value!r} is not a whole number")
+    if value < least:
+        raise ValueRangeError(f"{name} = {value} < {least}", f"{name} {least}")
+    if value > most:
+        raise ValueRangeError(f"{name} = {value} > {most}", f"{name} {most}")
+
+
+def _of_parts(arch: Arch) -> Iterator[tuple[str, object, int]]:
+    if arch.moe is not None:
+        for name in ("experts", "topk", "ffn", "every"):
+            yield f"model.moe.{name}", getattr(arch.moe, name), 1
+        for name in ("shared", "shared_ffn", "first_dense"):
+            yield f"model.moe.{name}", getattr(arch.moe, name), 0
+    if arch.mla is not None:
+        for name in ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"):
+            yield f"model.mla.{name}", getattr(arch.mla, name), 1
+        yield "model.mla.q_lora_rank", arch.mla.q_lora_rank, 0
+
+
+def _check_expert_layers(arch: Arch) -> None:
+    moe = arch.moe
+    if moe is None:
+        return
+    if moe.topk > moe.experts:
+        raise ValueRangeError(f"topk {moe.topk} > {moe.experts} experts", f"topk {moe.experts}")
+    if moe.shared and not moe.shared_ffn:
+        raise ValueRangeError(f"{moe.shared} shared experts with shared_ffn 0")
+    if moe.first_dense + moe.every > arch.layers:
+        raise ValueRangeError(
+            f"first_dense {moe.first_dense} + every {moe.every} > {arch.layers} layers: no layer has experts"
+        )
+
+
+def _of_cluster_and_plan(scenario: Scenario) -> Iterator[tuple[str, object]]:
+    cluster, plan = scenario.cluster, scenario.plan
+    yield "gpus", cluster.gpus
+    yield "gpus_per_node", cluster.gpus_per_node
+    if cluster.nvlink_domain is not None:
+        yield "nvlink_domain", cluster.nvlink_domain
+    yield from ((name, getattr(plan.axes, name)) for name in _AXES)
+    yield from ((name, getattr(plan, name)) for name in _PLAN)

@@ -1,0 +1,42 @@
+"""The axes multiply to the cluster's GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui_engine.errors import WorldSizeError
+
+if TYPE_CHECKING:
+    from scaletui_engine.plan import Axes
+    from scaletui_engine.scenario import Scenario
+
+
+def check_world(scenario: Scenario) -> None:
+    """Raises WorldSizeError with the product written out."""
+    axes, gpus = scenario.plan.axes, scenario.cluster.gpus
+    if axes.world != gpus:
+        raise WorldSizeError(
+            f"{product(axes)} = {axes.world}, but the cluster has {gpus} GPUs", _nearest(axes, gpus)
+        )
+
+
+def product(axes: Axes) -> str:
+    """The axes that multiply the world: "dp 4 x tp 3 x pp 2", those of degree 1 left out."""
+    replicated = axes.dp_replicate > 1 and axes.dp_shard > 1
+    data = (
+        [("dp_replicate", axes.dp_replicate), ("dp_shard", axes.dp_shard)]
+        if replicated
+        else [("dp", axes.dp)]
+    )
+    others = [("tp", axes.tp), ("cp", axes.cp), ("pp", axes.pp)]
+    shown = data + [(name, degree) for name, degree in others if degree > 1]
+    return " x ".join(f"{name} {degree}" for name, degree in shown)
+
+
+def _nearest(axes: Axes, gpus: int) -> str | None:
+    """One axis that alone mends the product: dp where it can, else the others in turn."""
+    for name, degree in (("dp", axes.dp), ("tp", axes.tp), ("pp", axes.pp), ("cp", axes.cp)):
+        rest = axes.world // degree
+        if gpus % rest == 0:
+            return f"{name} {gpus // rest}"
+    return None
