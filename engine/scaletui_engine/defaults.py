@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.catalog import load_gpu, load_model
 from scaletui_engine.cluster import Cluster
 from scaletui_engine.errors import WorldSizeError
 from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
+from scaletui_engine.runtime import DEFAULT_RUNTIME, Lora, Runtime
 from scaletui_engine.scenario import Scenario
+from scaletui_engine.validate.nearest import nearest_divisor
 
 if TYPE_CHECKING:
     from scaletui_engine.model import Model
@@ -18,14 +20,10 @@ DEFAULT_SEQ: Final = 4096
 """Tokens of a sequence where the model allows so many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What a person said; None is what they left open."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanChoices:
+    """What a person said about the plan; None is what they left open."""
 
-    model: str
-    gpu: str
-    gpus: int
-    gpus_per_node: int = 8
     tp: int = 1
     cp: int = 1
     ep: int = 1
@@ -35,15 +33,31 @@ class Choices:
     strategy: Strategy = Strategy.FSDP
     precision: str = "bf16-mixed"
     optimizer: str = "adamw"
+    recompute: Recompute = Recompute.NONE
+    offload: Offload = Offload.NONE
+    reshard_after_forward: bool = True
+    sequence_parallel: bool = True
     micro_batch: int = 1
     global_batch: int | None = None
     """None is one microbatch of every data-parallel rank."""
     seq: int | None = None
-    recompute: Recompute = Recompute.NONE
-    offload: Offload = Offload.NONE
+    """None is 4096 tokens, or the model's longest sequence where that is shorter."""
     schedule: str = "1f1b"
     chunks: int = 1
     layer_split: Split | tuple[int, ...] = Split.EVEN
+    frozen: tuple[str, ...] = ()
+    lora: Lora | None = None
+    runtime: Runtime = DEFAULT_RUNTIME
+
+
+@dataclass(frozen=True, slots=True)
+class Choices(PlanChoices):
+    """What a person said about everything: ids of the catalogue and a plan."""
+
+    model: str
+    gpu: str
+    gpus: int
+    gpus_per_node: int = 8
 
 
 def scenario_from(choices: Choices) -> Scenario:
@@ -52,51 +66,24 @@ def scenario_from(choices: Choices) -> Scenario:
     Raises UnknownNameError for a model or GPU, WorldSizeError where tp x cp x pp leaves no GPUs for dp.
     """
     model = load_model(choices.model)
-    axes = _axes(choices)
-    plan = Plan(
-        axes=axes,
-        strategy=choices.strategy,
-        precision=choices.precision,
-        optimizer=choices.optimizer,
-        recompute=choices.recompute,
-        offload=choices.offload,
-        micro_batch=choices.micro_batch,
-        global_batch=choices.micro_batch * axes.dp if choices.global_batch is None else choices.global_batch,
-        seq=default_seq(model) if choices.seq is None else choices.seq,
-        schedule=choices.schedule,
-        chunks=choices.chunks,
-        layer_split=choices.layer_split,
-    )
-    return Scenario(model, Cluster(load_gpu(choices.gpu), choices.gpus, choices.gpus_per_node), plan)
+    cluster = Cluster(load_gpu(choices.gpu), choices.gpus, choices.gpus_per_node)
+    return Scenario(model, cluster, plan_from(choices, model, cluster))
+
+
+def plan_from(choices: PlanChoices, model: Model, cluster: Cluster) -> Plan:
+    """The plan of `choices` on that cluster; not yet validated. Raises WorldSizeError as `scenario_from`."""
+    replicate, shard = _data_parallel(choices, cluster)
+    axes = Axes(choices.tp, choices.cp, choices.ep, choices.pp, replicate, shard)
+    kept = {field.name: getattr(choices, field.name) for field in fields(Plan) if field.name != "axes"}
+    kept["seq"] = default_seq(model) if choices.seq is None else choices.seq
+    if choices.global_batch is None:
+        kept["global_batch"] = choices.micro_batch * axes.dp
+    return Plan(axes=axes, **kept)
 
 
 def default_seq(model: Model) -> int:
     """4096 tokens, or the model's own longest sequence where that is shorter."""
     return DEFAULT_SEQ if model.max_seq is None else min(DEFAULT_SEQ, model.max_seq)
-
-
-def _axes(choices: Choices) -> Axes:
-    replicate, shard = _data_parallel(choices)
-    return Axes(choices.tp, choices.cp, choices.ep, choices.pp, replicate, shard)
-
-
-def _data_parallel(choices: Choices) -> tuple[int, int]:
-    """(dp_replicate, dp_shard): what was said, and the rest of the GPUs where the strategy wants them."""
-    replicate, shard = choices.dp_replicate, choices.dp_shard
-    if replicate is not None and shard is not None:
-        return replicate, shard
-    model_ranks = choices.tp * choices.cp * choices.pp
-    left, rest = divmod(choices.gpus, max(model_ranks, 1) * (replicate or shard or 1))
-    if rest or left == 0:
-        raise WorldSizeError(
-            f"tp {choices.tp} x cp {choices.cp} x pp {choices.pp} = {model_ranks} "
-            f"does not divide the cluster's {choices.gpus} GPUs"
-        )
-    if replicate is not None:
-        return replicate, left
-    if shard is not None:
-        return left, shard
-    return split_data_parallel(choices.strategy, left, choices.gpus_per_node)
 
 
 def split_data_parallel(strategy: Strategy, ranks: int, per_node: int) -> tuple[int, int]:
@@ -108,6 +95,52 @@ def split_data_parallel(strategy: Strategy, ranks: int, per_node: int) -> tuple[
         return ranks, 1
     if strategy is not Strategy.HSDP:
         return 1, ranks
-    if ranks > per_node and ranks % per_node == 0:
+    if 0 < per_node < ranks and ranks % per_node == 0:
         return ranks // per_node, per_node
     return (2, ranks // 2) if ranks % 2 == 0 else (1, ranks)
+
+
+def _data_parallel(choices: PlanChoices, cluster: Cluster) -> tuple[int, int]:
+    """(dp_replicate, dp_shard): what was said, and the rest of the GPUs where the strategy wants them."""
+    replicate, shard = choices.dp_replicate, choices.dp_shard
+    if replicate is None and shard is None:
+        return split_data_parallel(choices.strategy, _left(choices, cluster.gpus), cluster.gpus_per_node)
+    if replicate is None and shard is not None:
+        return (_rest(choices, cluster, shard) if choices.strategy is Strategy.HSDP else 1), shard
+    if shard is None and replicate is not None:
+        return replicate, (1 if choices.strategy is Strategy.DDP else _rest(choices, cluster, replicate))
+    return (1 if replicate is None else replicate), (1 if shard is None else shard)
+
+
+def _rest(choices: PlanChoices, cluster: Cluster, said: int) -> int:
+    """What is left for the other data-parallel axis; a misfit shows in the world size."""
+    return max(_left(choices, cluster.gpus) // max(said, 1), 1)
+
+
+def _left(choices: PlanChoices, gpus: int) -> int:
+    """GPUs left for data parallelism. Raises WorldSizeError where the model's axes do not divide them."""
+    ranks = choices.tp * choices.cp * choices.pp
+    if ranks < 1 or gpus < 1:
+        return 1
+    left, rest = divmod(gpus, ranks)
+    if rest or left == 0:
+        named = (("tp", choices.tp), ("cp", choices.cp), ("pp", choices.pp))
+        shown = " x ".join(f"{name} {degree}" for name, degree in named if degree > 1)
+        raise WorldSizeError(
+            f"{shown} = {ranks}, which does not divide the cluster's {gpus} GPUs"
+            if " x " in shown
+            else f"{shown} does not divide the cluster's {gpus} GPUs",
+            _nearest(choices, gpus),
+        )
+    return left
+
+
+def _nearest(choices: PlanChoices, gpus: int) -> str | None:
+    """The largest axis changed so that the product divides the GPUs."""
+    degrees = {"tp": choices.tp, "pp": choices.pp, "cp": choices.cp}
+    ranks = choices.tp * choices.cp * choices.pp
+    for name, degree in sorted(degrees.items(), key=lambda item: -item[1]):
+        others = ranks // degree
+        if gpus % others == 0:
+            return f"{name} {nearest_divisor(gpus // others, degree)}"
+    return None

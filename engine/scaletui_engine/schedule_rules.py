@@ -71,7 +71,7 @@ _RULES: Final = (
     ScheduleRule("gpipe", source="arXiv:1811.06965"),
     ScheduleRule("1f1b", source="arXiv:2104.04473, section 2.2"),
     ScheduleRule("eager-1f1b", source="arXiv:2201.12023"),
-    ScheduleRule("interleaved-1f1b", chunks=_MANY, rounds=_OF_RANKS, source="arXiv:2104.04473, section 2.2.2"),
+    ScheduleRule("interleaved-1f1b", chunks=_MANY, rounds=_OF_RANKS, source="arXiv:2104.04473, 2.2.2"),
     ScheduleRule("looped-bfs", chunks=_MANY, source="arXiv:2211.05953"),
     ScheduleRule("zb-h1", source="arXiv:2401.10241"),
     ScheduleRule("zb-h2", source="arXiv:2401.10241"),

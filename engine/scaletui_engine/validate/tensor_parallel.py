@@ -28,7 +28,7 @@ def check_tensor_parallel(scenario: Scenario) -> None:
             raise DivisibilityError(f"{name} {size} / tp {tp} = {size / tp:.4g}, not a whole number", nearest)
     if not _kv_splits(arch, tp):
         raise DivisibilityError(
-            f"kv heads {arch.kv_heads} and tp {tp}: neither divides the other, so no even split or copy exists",
+            f"kv heads {arch.kv_heads} and tp {tp}: neither divides the other to split or copy evenly",
             nearest,
         )
     _check_vocabulary(scenario)
