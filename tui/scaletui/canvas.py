@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.segment import Segment
@@ -10,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from scaletui.theming import ROLE_STYLES
-from scaletui.view.cells import width_of
+from scaletui.view.cells import is_one_cell_each
 from scaletui.view.row import Row, row_width
 from scaletui_themes import load_palette
 
@@ -40,8 +41,8 @@ def component_css() -> str:
 class LineCanvas(Widget):
     """A widget of rows. Panes override `build`, or hand rows to `paint`.
 
-    A row that equals the one shown costs nothing; of a row that differs only the cells between the first and
-    the last difference are marked for the terminal.
+    A row that equals the one shown costs nothing; of a row that differs only the stretches that differ are
+    marked for the terminal.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS.values())
@@ -57,6 +58,7 @@ class LineCanvas(Widget):
         super().__init__(id=id, classes=classes)
         self._rows: tuple[Row, ...] = tuple(rows)
         self._strips: dict[tuple[Row, int], Strip] = {}
+        self._styles: dict[str, Style] = {}
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -92,6 +94,7 @@ class LineCanvas(Widget):
     def notify_style_update(self) -> None:
         """Strips hold colours: after a change of theme they are stale."""
         self._strips.clear()
+        self._styles.clear()
         super().notify_style_update()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -115,49 +118,49 @@ class LineCanvas(Widget):
         return Strip(segments).adjust_cell_length(width, self._style("text"))
 
     def _style(self, role: str) -> Style:
-        return self.get_component_rich_style(COMPONENTS[role])
+        style = self._styles.get(role)
+        if style is None:
+            style = self._styles[role] = self.get_component_rich_style(COMPONENTS[role])
+        return style
 
 
 def changed_regions(shown: Sequence[Row], wanted: Sequence[Row]) -> list[Region]:
-    """One region for each line that differs, from its first to its last differing cell."""
+    """The stretches of cells that differ, line by line."""
     regions = []
     for y in range(max(len(shown), len(wanted))):
         old = shown[y] if y < len(shown) else ()
         new = wanted[y] if y < len(wanted) else ()
         if old != new:
-            start, end = changed_cells(old, new)
-            regions.append(Region(start, y, end - start, 1))
+            regions += [Region(start, y, end - start, 1) for start, end in changed_spans(old, new)]
     return regions
 
 
-def changed_cells(old: Row, new: Row) -> tuple[int, int]:
-    """First and one past the last cell in which two different rows differ."""
-    start = _common_cells(old, new)
-    width_old, width_new = row_width(old), row_width(new)
-    if width_old != width_new:
-        return start, max(width_old, width_new)
-    return start, max(width_new - _common_cells(_backwards(old), _backwards(new)), start + 1)
+def changed_spans(old: Row, new: Row) -> list[tuple[int, int]]:
+    """Half-open stretches of cells in which two rows differ, close ones joined.
 
-
-def _common_cells(old: Row, new: Row) -> int:
-    """Cells at the left that two rows share, in text and role."""
-    cells = 0
-    for one, other in zip(old, new, strict=False):
+    A row with characters that are not one cell wide differs as a whole: half a character cannot be written.
+    """
+    before, after = _cells(old), _cells(new)
+    if before is None or after is None:
+        return [(0, max(row_width(old), row_width(new), 1))]
+    blank = (" ", "text")
+    spans: list[tuple[int, int]] = []
+    for x, (one, other) in enumerate(zip_longest(before, after, fillvalue=blank)):
         if one == other:
-            cells += width_of(one.text)
             continue
-        if one.role != other.role:
-            break
-        for a, b in zip(one.text, other.text, strict=False):
-            if a != b:
-                break
-            cells += width_of(a)
-        break
-    return cells
+        if spans and x - spans[-1][1] < _JOINED:
+            spans[-1] = (spans[-1][0], x + 1)
+        else:
+            spans.append((x, x + 1))
+    return spans
 
 
-def _backwards(row: Row) -> Row:
-    return tuple(type(span)(span.text[::-1], span.role) for span in reversed(row))
+def _cells(row: Row) -> list[tuple[str, str]] | None:
+    if not all(is_one_cell_each(span.text) for span in row):
+        return None
+    return [(character, span.role) for span in row for character in span.text]
 
 
+_JOINED: Final = 12
+"""A stretch costs a cursor move and a colour, about as many bytes as this many cells and their colours."""
 _KEPT_STRIPS: Final = 1024

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from textual.app import App, ReturnType
+from textual.app import ReturnType
 from textual.theme import BUILTIN_THEMES, Theme
 
+from scaletui.compat import FrugalApp
 from scaletui_themes import ROLES, load_palette, theme_ids
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def default_theme(environ: Mapping[str, str]) -> str:
     return "dark" if rich else "ansi"
 
 
-class ThemedApp(App[ReturnType]):
+class ThemedApp(FrugalApp[ReturnType]):
     """An app with the themes of `scaletui_themes`; every role has a value under any theme."""
 
     def __init__(self, theme: str | None = None) -> None:

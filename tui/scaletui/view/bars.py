@@ -7,6 +7,7 @@ stage 0 W    G    O       A              L  U      ┃ 40.3
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -114,12 +115,21 @@ def _over(beyond: Row) -> Row:
 
 
 def _say_over(beyond: Row) -> Row:
-    """Writes the word at the end of what is over, where there is room for it."""
-    word = tr("over")
-    if not beyond or beyond[0].role != fill("over") or width_of(beyond[0].text) < width_of(word) + 2:
+    """Writes the word into the longest stretch of what is over, where it leaves the letters alone."""
+    if not beyond or beyond[0].role != fill("over"):
         return beyond
+    word = f" {tr('over')} "
     text = beyond[0].text
-    return (Span(text[: -len(word) - 1] + word + text[-1:], fill("over")), *beyond[1:])
+    stretch = max((match.span() for match in _STRETCH.finditer(text)), key=lambda span: span[1] - span[0])
+    start, end = stretch[0] + 1, stretch[1]
+    if end - start < width_of(word):
+        return beyond
+    start += (end - start - width_of(word)) // 2
+    return (Span(text[:start] + word + text[start + width_of(word) :], fill("over")), *beyond[1:])
+
+
+_STRETCH = re.compile(r".(.)?\1*")
+"""A letter and the shades behind it."""
 
 
 def split(row: Row, cells: int) -> tuple[Row, Row]:

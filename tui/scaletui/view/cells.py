@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from unicodedata import category, combining, east_asian_width
 
 
 def width_of(text: str) -> int:
     """Cells that text takes: 2 for East Asian wide characters, 0 for combining ones and controls."""
     return len(text) if text.isascii() and text.isprintable() else sum(map(_width, text))
+
+
+def is_one_cell_each(text: str) -> bool:
+    """Whether every character takes exactly one cell."""
+    return (text.isascii() and text.isprintable()) or all(_width(character) == 1 for character in text)
 
 
 def crop(text: str, width: int, ellipsis: str = "") -> str:
@@ -44,6 +50,7 @@ def centre(text: str, width: int) -> str:
     return left(" " * before + cropped, width)
 
 
+@cache
 def _width(character: str) -> int:
     if combining(character) or category(character) in ("Mn", "Me", "Cf", "Cc"):
         return 0

@@ -1,0 +1,63 @@
+"""What a terminal would show: a small reader of the sequences that the app writes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_TOKEN = re.compile(r"\x1b\[([0-9;?<>$]*)([A-Za-z@])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.|([\n\r])|([^\x1b\n\r]+)")
+
+
+@dataclass
+class Screen:
+    """A grid of (character, style) cells; characters are taken to be one cell wide."""
+
+    columns: int
+    rows: int
+    cells: list[list[tuple[str, str]]] = field(default_factory=list)
+    x: int = 0
+    y: int = 0
+    style: str = ""
+
+    def __post_init__(self) -> None:
+        self.cells = [[(" ", "")] * self.columns for _ in range(self.rows)]
+
+    def feed(self, output: bytes) -> Screen:
+        """Take in what a program wrote."""
+        for parameters, command, control, text in _TOKEN.findall(output.decode("utf-8", "replace")):
+            if text:
+                self._write(text)
+            elif control == "\n":
+                self.y = min(self.y + 1, self.rows - 1)
+            elif control == "\r":
+                self.x = 0
+            else:
+                self._command(parameters, command)
+        return self
+
+    def _command(self, parameters: str, command: str) -> None:
+        if command == "H":
+            row, column = (parameters or "1;1").split(";")
+            self.x, self.y = int(column) - 1, int(row) - 1
+        elif command == "m":
+            self.style = "" if parameters in ("", "0") else parameters
+        elif command == "h" and parameters == "?1049":
+            self.__post_init__()
+        elif command in "ABCDJK" and command:
+            raise AssertionError(f"this reader does not know CSI {parameters}{command}")
+
+    def _write(self, text: str) -> None:
+        for character in text:
+            if self.x < self.columns and self.y < self.rows:
+                self.cells[self.y][self.x] = (character, self.style)
+            self.x += 1
+
+    @property
+    def lines(self) -> list[str]:
+        """The text of each line."""
+        return ["".join(character for character, _ in line) for line in self.cells]
+
+    @property
+    def styles(self) -> set[str]:
+        """SGR parameters of all cells."""
+        return {style for line in self.cells for _, style in line}
