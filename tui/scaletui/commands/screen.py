@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from scaletui.commands.scenario_options import add_scenario_options, asks_scenario, scenario_from
 from scaletui.options import MODES, ScreenOptions
 from scaletui.text.language import N_
 
@@ -19,8 +20,8 @@ FPS_OVER_SSH: Final = 4
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Any scenario to open on."""
-    del parser
+    """SCENARIO OPTIONS, all of them free to leave out."""
+    add_scenario_options(parser)
 
 
 def run(args: Namespace) -> int:
@@ -29,10 +30,12 @@ def run(args: Namespace) -> int:
 
 
 def screen_options(args: Namespace, environ: Mapping[str, str]) -> ScreenOptions:
-    """The options of a command line; other commands that end in the screen use it too."""
+    """The options of a command line; commands that end in the screen use it too."""
     remote = "SSH_CONNECTION" in environ or "SSH_TTY" in environ
+    with_scenario = "scenario" in args and asks_scenario(args)
     return ScreenOptions(
         mode=args.command if args.command in MODES else MODES[0],
+        scenario=scenario_from(args) if with_scenario else None,
         theme=args.theme,
         ascii=args.ascii,
         big=args.big,
