@@ -1,0 +1,156 @@
+"""Reads one ring file again and again: bounded, checked, and never blocked or hurt by what the file holds.
+
+It reads with pread and not through a map: a map of a file that is cut short kills its reader with SIGBUS.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.live.fault import Fault, RingFault
+from scaletui_engine.live.header import MAX_FILE, MAX_RECORDS, Identity, RingHeader, parse_header
+from scaletui_engine.live.history import RECENT
+from scaletui_engine.live.region import RegionReader
+from scaletui_probe.layout import HEADER_SIZE, PLAN_PREFIX
+
+if TYPE_CHECKING:
+    from scaletui_engine.live.record import Record
+
+NEWEST: Final = 4
+"""Samples decoded of a ring that is met for the first time: only the last one is shown."""
+TRIES: Final = 3
+"""Reads of a header or plan that is being written before giving up until the next refresh."""
+_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+@dataclass(frozen=True, slots=True)
+class RingReading:
+    """What one read of a ring brought: the header, and the records that are new since the last read."""
+
+    path: str
+    header: RingHeader
+    plan: bytes | None
+    """The last whole plan (UTF-8 JSON); None when none was written yet."""
+    plan_sequence: int
+    """Changes when the plan does."""
+    samples: tuple[Record, ...]
+    """Oldest first, as are the other two."""
+    steps: tuple[Record, ...]
+    events: tuple[Record, ...]
+
+
+class RingReader:
+    """One ring file and how far it has been read."""
+
+    def __init__(self, path: str, owner: int) -> None:
+        self.path = path
+        self._owner = owner
+        self._file: tuple[int, int] | None = None
+        self._raw_header = b""
+        self._header: RingHeader | None = None
+        self._plan: bytes | None = None
+        self._plan_sequence = 0
+        self._regions: tuple[RegionReader, RegionReader, RegionReader] | None = None
+
+    @property
+    def identity(self) -> Identity | None:
+        """Who writes it, as far as it has been read."""
+        return None if self._header is None else self._header.identity
+
+    def read(self) -> RingReading | RingFault:
+        """Everything new in the file; a fault when it cannot be read as a ring now. Raises nothing."""
+        try:
+            descriptor = os.open(self.path, _FLAGS)
+        except OSError as error:
+            return RingFault(
+                self.path, _FAULTS.get(error.errno or 0, Fault.UNREADABLE), os.strerror(error.errno or 0)
+            )
+        try:
+            return self._read(descriptor)
+        except OSError as error:
+            return RingFault(self.path, Fault.UNREADABLE, os.strerror(error.errno or 0))
+        finally:
+            os.close(descriptor)
+
+    def _read(self, descriptor: int) -> RingReading | RingFault:
+        status = os.fstat(descriptor)
+        refused = self._refuse(status)
+        if refused is not None:
+            return refused
+        header = self._read_header(descriptor, status)
+        if not isinstance(header, RingHeader):
+            return RingFault(self.path, *header)
+        self._read_plan(descriptor, header)
+        samples, steps, events = (region.read(descriptor) for region in self._readers(header))
+        return RingReading(self.path, header, self._plan, self._plan_sequence, samples, steps, events)
+
+    def _refuse(self, status: os.stat_result) -> RingFault | None:
+        """Whose file it is and what kind, before a byte of it is believed."""
+        if not stat.S_ISREG(status.st_mode):
+            return RingFault(self.path, Fault.NOT_A_FILE)
+        if status.st_uid != self._owner:
+            return RingFault(self.path, Fault.FOREIGN, f"owner {status.st_uid}, expected {self._owner}")
+        if status.st_size > MAX_FILE:
+            return RingFault(self.path, Fault.OVERSIZED, f"{status.st_size} bytes, at most {MAX_FILE}")
+        if self._file != (status.st_dev, status.st_ino):
+            self._file = (status.st_dev, status.st_ino)
+            self._raw_header, self._header, self._regions = b"", None, None
+            self._plan, self._plan_sequence = None, 0
+        return None
+
+    def _read_header(self, descriptor: int, status: os.stat_result) -> RingHeader | tuple[Fault, str]:
+        outcome: RingHeader | tuple[Fault, str] = (Fault.EMPTY, "")
+        for _ in range(TRIES):
+            data = os.pread(descriptor, HEADER_SIZE, 0)
+            if self._header is not None and data == self._raw_header and self._fits(status.st_size):
+                return self._header
+            outcome = parse_header(data, status.st_size)
+            if isinstance(outcome, RingHeader):
+                self._raw_header, self._header = data, outcome
+                return outcome
+            if outcome[0] is not Fault.TORN:
+                return outcome
+        return outcome if self._header is None else self._header
+
+    def _fits(self, size: int) -> bool:
+        header = self._header
+        return header is not None and size >= max(header.samples.end, header.steps.end, header.events.end)
+
+    def _read_plan(self, descriptor: int, header: RingHeader) -> None:
+        """Take the plan when it changed and is whole; else keep the last one that was."""
+        for _ in range(TRIES):
+            prefix = os.pread(descriptor, PLAN_PREFIX.size, header.plan_offset)
+            if len(prefix) < PLAN_PREFIX.size:
+                return
+            sequence, length, checksum = PLAN_PREFIX.unpack(prefix)
+            if sequence in (0, self._plan_sequence) or length > header.plan_size - PLAN_PREFIX.size:
+                return
+            data = os.pread(descriptor, length, header.plan_offset + PLAN_PREFIX.size)
+            if sequence % 2 == 0 and len(data) == length and zlib.crc32(data) == checksum:
+                self._plan, self._plan_sequence = data, sequence
+                return
+
+    def _readers(self, header: RingHeader) -> tuple[RegionReader, RegionReader, RegionReader]:
+        regions = (header.samples, header.steps, header.events)
+        if self._regions is None or tuple(reader.region for reader in self._regions) != regions:
+            samples, steps, events = regions
+            self._regions = (
+                RegionReader(samples, NEWEST),
+                RegionReader(steps, RECENT),
+                RegionReader(events, MAX_RECORDS),
+            )
+        return self._regions
+
+
+_FAULTS: Final = {
+    errno.ENOENT: Fault.MISSING,
+    errno.ELOOP: Fault.SYMLINK,
+    errno.EISDIR: Fault.NOT_A_FILE,
+    errno.ENXIO: Fault.NOT_A_FILE,
+    errno.ENODEV: Fault.NOT_A_FILE,
+}

@@ -1,0 +1,48 @@
+"""What every source of live readings offers: rings, drivers, recordings behind one interface."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from scaletui_engine.live.discovery import Place
+    from scaletui_engine.live.fault import RingFault
+    from scaletui_engine.live.ring import RingReading
+    from scaletui_engine.live.snapshot import Moment
+    from scaletui_engine.live.watch import Sighting
+
+
+@dataclass(frozen=True, slots=True)
+class RingUpdate:
+    """What is new about one rank; there is one for every ring that could be read, new records or not."""
+
+    reading: RingReading
+    rank: Sighting
+    launcher: Sighting
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUpdate:
+    """What one poll of a source brought."""
+
+    rings: tuple[RingUpdate, ...]
+    faults: tuple[RingFault, ...]
+    places: tuple[Place, ...]
+
+
+class LiveSource(Protocol):
+    """Something that can be asked again and again; only one thread asks."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: "rings", "NVML"."""
+
+    def poll(self, moment: Moment) -> SourceUpdate:
+        """Everything new since the last poll. Raises nothing: what went wrong is in the update."""
+
+    def descriptors(self) -> tuple[int, ...]:
+        """Descriptors that become readable when something happened that is worth an early poll."""
+
+    def close(self) -> None:
+        """Give back what it holds."""

@@ -1,0 +1,201 @@
+"""One rank followed over time: the newest of everything, a bounded past, and what it shows for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.live.evidence import Evidence, Verdict
+from scaletui_engine.live.held import NOTHING, Held, held, held_on
+from scaletui_engine.live.history import History, Point
+from scaletui_engine.live.plan_document import JobPlan, parse_plan
+from scaletui_engine.live.prediction import NO_PLAN, Prediction, predict
+from scaletui_engine.live.process import Life
+from scaletui_engine.live.snapshot import Allocator, RankView
+from scaletui_probe.layout import Event, Kind, Reason
+
+if TYPE_CHECKING:
+    from scaletui_engine.live.header import RingHeader
+    from scaletui_engine.live.process import Host
+    from scaletui_engine.live.record import Record
+    from scaletui_engine.live.source import RingUpdate
+    from scaletui_engine.live.watch import Sighting
+
+PATIENCE_NS: Final = 5_000_000_000
+"""Silence of a living rank that is worth a word, at the usual two samples a second."""
+PATIENT_INTERVALS: Final = 10
+
+
+class TrackedRank:
+    """Takes the updates of one ring; `view` and `evidence` are what the job is judged and shown by."""
+
+    def __init__(self, update: RingUpdate, host: Host) -> None:
+        self._host = host
+        self._history = History()
+        self._sample: Record | None = None
+        self._step: Record | None = None
+        self._newest: Record | None = None
+        self._plan_sequence = 0
+        self._plan: JobPlan | None = None
+        self._prediction: Prediction = NO_PLAN
+        self._exited = False
+        self._failure: Record | None = None
+        self._out_of_memory = False
+        self._gone_ns: int | None = None
+        self._seen_ns = 0
+        self._elsewhere = False
+        self._view: RankView | None = None
+        self._update = update
+
+    @property
+    def header(self) -> RingHeader:
+        """The newest header."""
+        return self._update.reading.header
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Job, attempt and rank."""
+        identity = self.header.identity
+        return identity.job_id, identity.attempt, identity.rank
+
+    def take(self, update: RingUpdate, now_ns: int) -> None:
+        """Take what a poll brought."""
+        reading = update.reading
+        changed = (
+            reading.header.sequence != self.header.sequence or reading.plan_sequence != self._plan_sequence
+        )
+        self._update = update
+        for record in (*reading.samples, *reading.steps, *reading.events):
+            self._take_record(record)
+        if changed or self._newest is None:
+            self._take_plan()
+        if changed or reading.samples or reading.steps or reading.events:
+            self._view = None
+        self._take_sighting(update.rank, now_ns)
+
+    def _take_record(self, record: Record) -> None:
+        if self._newest is None or record.monotonic_ns >= self._newest.monotonic_ns:
+            self._newest = record
+        if record.kind is Kind.SAMPLE:
+            self._sample = record
+        elif record.kind is Kind.STEP:
+            self._step = record
+            self._history.add(_point(record))
+        else:
+            self._take_event(record)
+
+    def _take_event(self, record: Record) -> None:
+        if record.event is Event.EXIT:
+            self._exited = True
+        elif record.event is Event.EXCEPTION:
+            self._failure = record
+        elif record.event is Event.OOM:
+            self._out_of_memory = True
+
+    def _take_plan(self) -> None:
+        reading = self._update.reading
+        self._plan_sequence = reading.plan_sequence
+        if reading.plan is not None:
+            self._plan = parse_plan(reading.plan)
+            self._prediction = predict(self._plan, reading.header.identity)
+
+    def _take_sighting(self, rank: Sighting, now_ns: int) -> None:
+        """A process that the table does not know and that still writes lives in another pid namespace."""
+        if rank.life is not Life.GONE:
+            self._seen_ns = now_ns if rank.life is not Life.UNKNOWN else self._seen_ns
+            self._gone_ns = None
+        elif self._gone_ns is None:
+            self._gone_ns = now_ns
+        elif self._newest is not None and self._newest.monotonic_ns > self._gone_ns:
+            self._elsewhere = True
+
+    def evidence(self, now_ns: int) -> Evidence:
+        """What is known about its life."""
+        identity = self.header.identity
+        failure = self._failure
+        last_ns = self._newest.monotonic_ns if self._newest else self.header.created_monotonic_ns
+        return Evidence(
+            life=Life.UNKNOWN if self._elsewhere else self._update.rank.life,
+            launcher_life=self._update.launcher.life,
+            last_ns=max(last_ns, self._seen_ns if self._update.rank.life is Life.GONE else 0),
+            now_ns=now_ns,
+            patience_ns=max(PATIENCE_NS, PATIENT_INTERVALS * self.header.interval_ns),
+            gone_ns=self._gone_ns,
+            ending=self._update.rank.ending,
+            launcher_ending=self._update.launcher.ending,
+            exited=self._exited,
+            exception=failure.text if failure else "",
+            failed_ns=failure.monotonic_ns if failure else None,
+            out_of_memory=self._out_of_memory and failure is not None,
+            same_host=identity.host == self._host.name,
+            same_boot=identity.boot_id == self._host.boot_id,
+        )
+
+    def view(self, verdict: Verdict) -> RankView:
+        """What a screen shows; the same object as long as nothing is new."""
+        if self._view is None or self._view.verdict != verdict:
+            self._view = self._make_view(verdict)
+        return self._view
+
+    def _make_view(self, verdict: Verdict) -> RankView:
+        newest, step, sample = self._newest, self._step, self._sample or self._step
+        header, latest = self.header, _latest(self._sample, self._step)
+        return RankView(
+            path=self._update.reading.path,
+            identity=header.identity,
+            verdict=verdict,
+            created_wall_ns=header.created_wall_ns,
+            last_ns=newest.monotonic_ns if newest else header.created_monotonic_ns,
+            last_wall_ns=newest.wall_ns if newest else header.created_wall_ns,
+            same_clock=header.identity.boot_id == self._host.boot_id,
+            step=_get(latest, "step"),
+            step_ns=_get(latest, "step_ns"),
+            measured_at_step=_get(step, "counted_at_step"),
+            measured=held(step) if step else NOTHING,
+            now=held(sample) if sample else NOTHING,
+            on_host=held_on(step, "host") if step else Held(),
+            prediction=self._prediction,
+            plan=self._plan,
+            allocator=_allocator(latest),
+            allocator_reason=latest.reason("allocated") if latest else Reason.NO_STEP_YET,
+            states_reason=step.reason("weights_host") if step else Reason.NO_STEP_YET,
+            host_rss=_get(latest, "host_rss"),
+            driver_free=_get(latest, "driver_free"),
+            driver_total=_get(latest, "driver_total"),
+            history=self._history.recent,
+            errors=newest.errors if newest else 0,
+        )
+
+
+def _latest(sample: Record | None, step: Record | None) -> Record | None:
+    known = [record for record in (sample, step) if record is not None]
+    return max(known, key=lambda record: record.monotonic_ns, default=None)
+
+
+def _get(record: Record | None, measure: str) -> int | None:
+    return None if record is None else record.get(measure)
+
+
+def _point(record: Record) -> Point:
+    return Point(
+        step=record.get("step") or 0,
+        monotonic_ns=record.monotonic_ns,
+        step_ns=record.get("step_ns"),
+        allocated=record.get("allocated"),
+        host_rss=record.get("host_rss"),
+    )
+
+
+def _allocator(record: Record | None) -> Allocator | None:
+    if record is None or record.get("allocated") is None:
+        return None
+    return Allocator(
+        allocated=record.get("allocated"),
+        reserved=record.get("reserved"),
+        active=record.get("active"),
+        inactive_split=record.get("inactive_split"),
+        requested=record.get("requested"),
+        peak=record.get("allocated_peak_seen"),
+        reserved_peak=record.get("reserved_peak"),
+        retries=record.get("alloc_retries"),
+        ooms=record.get("ooms"),
+    )

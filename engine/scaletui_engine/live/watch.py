@@ -1,0 +1,120 @@
+"""Watches processes end: at once and, where the kernel tells, with the signal that ended them.
+
+A pidfd becomes readable when its process ends, whoever the parent is (pidfd_open(2), Linux 5.3). From Linux
+6.15 on PIDFD_GET_INFO gives the exit status of a process that is not our child (include/uapi/linux/pidfd.h).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.live.process import Host, Life, life_of
+
+if TYPE_CHECKING:
+    from scaletui_engine.live.header import Process
+
+MOST: Final = 256
+"""Descriptors held; processes beyond are looked up in the process table at every refresh."""
+_INFO: Final = struct.Struct("<QQ11Ii")
+_INFO_EXIT: Final = 1 << 3
+_GET_INFO: Final = 3 << 30 | _INFO.size << 16 | 0xFF << 8 | 11
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a process ended; both None where the system does not tell."""
+
+    signal: int | None = None
+    code: int | None = None
+
+
+UNKNOWN_ENDING: Final = Ending()
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One look at a process."""
+
+    life: Life
+    ending: Ending = UNKNOWN_ENDING
+
+
+class ProcessWatch:
+    """Holds a descriptor of every process it was asked about, until that process ends or `close`."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._descriptors: dict[Process, int] = {}
+        self._ended: dict[Process, Ending] = {}
+
+    def look(self, process: Process) -> Sighting:
+        """Whether the process lives, and how it ended if it was seen to end."""
+        if process in self._ended:
+            return Sighting(Life.GONE, self._ended[process])
+        life = life_of(process, self.host)
+        if life is Life.GONE:
+            self._ended[process] = self._collect(process)
+            return Sighting(life, self._ended[process])
+        if life is not Life.UNKNOWN and process not in self._descriptors:
+            self._open(process)
+        return Sighting(life)
+
+    def descriptors(self) -> tuple[int, ...]:
+        """What to poll for: one becomes readable as soon as its process has ended."""
+        return tuple(self._descriptors.values())
+
+    def forget(self, keep: frozenset[Process]) -> None:
+        """Drop what is known of every process that is not in `keep`."""
+        for process in self._descriptors.keys() - keep:
+            os.close(self._descriptors.pop(process))
+        for process in self._ended.keys() - keep:
+            del self._ended[process]
+
+    def close(self) -> None:
+        """Give every descriptor back."""
+        self.forget(frozenset())
+
+    def _open(self, process: Process) -> None:
+        if len(self._descriptors) >= MOST or not hasattr(os, "pidfd_open"):
+            return
+        try:
+            descriptor = os.pidfd_open(process.pid)
+        except OSError:
+            return
+        if life_of(process, self.host) is Life.GONE:
+            os.close(descriptor)
+        else:
+            self._descriptors[process] = descriptor
+
+    def _collect(self, process: Process) -> Ending:
+        descriptor = self._descriptors.pop(process, None)
+        if descriptor is None:
+            return UNKNOWN_ENDING
+        try:
+            return _ending(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _ending(descriptor: int) -> Ending:
+    """The exit status behind a pidfd, where the kernel gives it to anybody but the parent."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    if not poll.poll(0):
+        return UNKNOWN_ENDING
+    buffer = bytearray(_INFO.size)
+    struct.pack_into("<Q", buffer, 0, _INFO_EXIT)
+    try:
+        fcntl.ioctl(descriptor, _GET_INFO, buffer)
+    except OSError:
+        return UNKNOWN_ENDING
+    values = _INFO.unpack(buffer)
+    if not values[0] & _INFO_EXIT:
+        return UNKNOWN_ENDING
+    status = int(values[-1])
+    return Ending(signal=status & 0x7F) if status & 0x7F else Ending(code=status >> 8 & 0xFF)
