@@ -5,25 +5,25 @@ Used for model files, scenario files and the catalogue, so that all three refuse
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields, is_dataclass
+import math
+from dataclasses import MISSING, Field, fields, is_dataclass
+from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from scaletui_engine.errors import ParseError, UnknownNameError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 T = TypeVar("T")
 
-_WANTED = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
-
-
-@lru_cache(maxsize=64)
-def _hints(cls: Hashable) -> dict[str, Any]:
-    return get_type_hints(cls)
+_WANTED: Final[dict[object, str]] = {
+    int: "a whole number", float: "a finite number", bool: "true or false", str: "a text",
+}  # fmt: skip
+_LISTS: Final[dict[object, str]] = {int: "a list of whole numbers", str: "a list of texts"}
 
 
 def read(cls: type[T], values: Mapping[str, object], where: str) -> T:
@@ -31,11 +31,8 @@ def read(cls: type[T], values: Mapping[str, object], where: str) -> T:
 
     Raises UnknownNameError for a key that `cls` lacks, ParseError for a missing key or a wrong type.
     """
-    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
-    for key in values:
-        if key not in known:
-            raise UnknownNameError("key", f"{where}.{key}", [f"{where}.{name}" for name in known])
-    hints: dict[str, Any] = _hints(cls)
+    known, hints = _fields(cls), _hints(cast("Hashable", cls))
+    refuse_unknown(values, known, where)
     given = {key: value_of(hints[key], value, f"{where}.{key}") for key, value in values.items()}
     for name, field in known.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:
@@ -43,71 +40,95 @@ def read(cls: type[T], values: Mapping[str, object], where: str) -> T:
     return cls(**given)
 
 
-def value_of(hint: Any, value: object, where: str) -> Any:
+def refuse_unknown(values: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Raises UnknownNameError for the first key of `values` that is not `known`."""
+    names = tuple(known)
+    prefix = f"{where}." if where else ""
+    for key in values:
+        if key not in names:
+            raise UnknownNameError("key", f"{prefix}{key}", [f"{prefix}{name}" for name in names])
+
+
+def value_of(hint: object, value: object, where: str) -> Any:
     """`value` as the type `hint`, or ParseError in one line that names the key and the value."""
     for kind in _alternatives(hint):
         found = _as_kind(kind, value, where)
         if found is not MISSING:
             return found
-    raise ParseError(f"{where} = {_shown(value)} is not {wanted(hint)}", _nearest(hint, value))
+    raise ParseError(f"{where} = {shown(value)} is not {wanted(hint)}", _nearest(hint, value))
+
+
+def wanted(hint: object) -> str:
+    """What a key takes, in words: "a whole number", "one of none, selective, full"."""
+    kinds = [kind for kind in _alternatives(hint) if kind is not NoneType]
+    return " or ".join(_wanted(kind) for kind in kinds)
+
+
+def shown(value: object) -> str:
+    """A value as a person wrote it, cut to 40 characters."""
+    text = repr(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+@lru_cache(maxsize=64)
+def _hints(cls: Hashable) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _fields(cls: type) -> dict[str, Field[Any]]:
+    return {field.name: field for field in fields(cls)}
 
 
 def _as_kind(kind: Any, value: object, where: str) -> Any:
     if kind is NoneType:
         return None if value is None else MISSING
     if get_origin(kind) is tuple:
-        return _as_tuple(kind, value, where)
-    if is_dataclass(kind) and isinstance(kind, type):
-        return read(kind, value, where) if isinstance(value, dict) else MISSING
+        return _as_tuple(get_args(kind)[0], value, where)
+    if is_dataclass(kind):
+        table = cast("dict[str, object]", value)
+        return read(cast("type[object]", kind), table, where) if isinstance(value, dict) else MISSING
     if isinstance(kind, type) and issubclass(kind, Enum):
         return next((member for member in kind if member.value == value), MISSING)
-    return _as_scalar(kind, value)
+    return _as_scalar(cast("type[object]", kind), value)
 
 
-def _as_scalar(kind: Any, value: object) -> Any:
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    return value if type(value) is kind else MISSING
+def _as_scalar(kind: type[object], value: object) -> Any:
+    if kind != float:
+        return value if type(value) is kind else MISSING
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return MISSING
+    try:
+        number = float(value)
+    except OverflowError:
+        return MISSING
+    return number if math.isfinite(number) else MISSING
 
 
-def _as_tuple(kind: Any, value: object, where: str) -> Any:
+def _as_tuple(inner: object, value: object, where: str) -> Any:
     if not isinstance(value, (list, tuple)):
         return MISSING
-    inner = get_args(kind)[0]
-    return tuple(value_of(inner, item, f"{where}[{index}]") for index, item in enumerate(value))
+    items = cast("Sequence[object]", value)
+    return tuple(value_of(inner, item, f"{where}[{index}]") for index, item in enumerate(items))
 
 
-def _alternatives(hint: Any) -> tuple[Any, ...]:
+def _alternatives(hint: object) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
-def wanted(hint: Any) -> str:
-    """What a key takes, in words: "a whole number", "one of none, selective, full"."""
-    kinds = [kind for kind in _alternatives(hint) if kind is not NoneType]
-    return " or ".join(_wanted(kind) for kind in kinds)
-
-
-def _wanted(kind: Any) -> str:
+def _wanted(kind: object) -> str:
     if get_origin(kind) is tuple:
-        return "a list of whole numbers"
+        return _LISTS.get(get_args(kind)[0], "a list")
+    choices = _choices(kind)
+    return f"one of {', '.join(choices)}" if choices else _WANTED.get(kind, "a table")
+
+
+def _choices(kind: object) -> tuple[str, ...]:
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return "one of " + ", ".join(str(member.value) for member in kind)
-    return _WANTED.get(kind, "a table")
+        return tuple(str(member.value) for member in kind)
+    return ()
 
 
-def _shown(value: object) -> str:
-    text = repr(value).lower() if isinstance(value, bool) else repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _nearest(hint: Any, value: object) -> str | None:
-    from difflib import get_close_matches
-
-    choices = [
-        str(member.value)
-        for kind in _alternatives(hint)
-        if isinstance(kind, type) and issubclass(kind, Enum)
-        for member in kind
-    ]
+def _nearest(hint: object, value: object) -> str | None:
+    choices = [choice for kind in _alternatives(hint) for choice in _choices(kind)]
     close = get_close_matches(str(value).lower(), choices, n=1, cutoff=0.5)
     return repr(close[0]) if close else None

@@ -18,7 +18,7 @@ _BYTES: Final = {
     "kib": KIB, "mib": MIB, "gib": GIB, "tib": TIB,
 }  # fmt: skip
 _COUNTS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20}
-_NUMBER = re.compile(r"\s*(\d+(?:[_ ]\d+)*)(?:\.(\d+))?\s*([a-zA-Z]*)\s*")
+_NUMBER = re.compile(r"\s*(\d+(?:[_ ]\d+)*)(?:\.(\d+))?\s*([a-zA-Z]*)\s*", re.ASCII)
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -51,7 +51,15 @@ def _parse(text: str, units: dict[str, int], default: str, wanted: str) -> int:
         raise ParseError(f"{text!r} has the unknown unit {unit!r}: wanted {wanted}")
     digits = fraction or ""
     numerator = int(re.sub(r"[_ ]", "", whole) + digits) * scale
-    value, rest = divmod(numerator, 10 ** len(digits))
+    value, rest = divmod(numerator, int("1" + "0" * len(digits)))
     if rest:
         raise ParseError(f"{text!r} is not a whole number: wanted {wanted}")
     return value
+
+
+def exact_bytes(value: int) -> str:
+    """The shortest text that `parse_bytes` reads back as `value`: '80GiB', '1536MiB', '123B'."""
+    for unit, size in (("TiB", TIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
+        if value and value % size == 0:
+            return f"{value // size}{unit}"
+    return f"{value}B"
