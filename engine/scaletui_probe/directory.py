@@ -32,7 +32,8 @@ def ring_directory(explicit: str | None, environ: Mapping[str, str]) -> str:
 
 
 def open_directory(path: str, create: bool = False) -> int:
-    """A descriptor of the folder once it was checked, for `dir_fd`; raises DirectoryError when a check fails.
+    """A descriptor of the folder once it was checked, for `dir_fd`; raises DirectoryError when a check
+    fails.
 
     The last component is not followed when it is a link. The folder must belong to this user (or to root),
     and only its owner may write in it; the default one, which lies where everybody can write, must be 0700

@@ -103,7 +103,8 @@ def encode_header(header: Header, sequence: int) -> bytes:
 
 
 def decode_header(data: bytes) -> Header:
-    """The header in a file's first bytes; raises RingFormatError for all but a whole one of this version."""
+    """The header in a file's first bytes; raises RingFormatError for all but a whole one of this
+    version."""
     if len(data) < HEADER_SIZE:
         raise RingFormatError(f"{len(data)} bytes < the {HEADER_SIZE} of a header")
     values = HEADER.unpack(data[:HEADER_SIZE])

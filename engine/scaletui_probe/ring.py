@@ -1,8 +1,8 @@
 """The writer of a ring file.
 
 Records are written with pwrite, not through a memory map: a store into a map raises SIGBUS, which would end
-the training job, when a copy-on-write disk is full or when somebody has cut the file short; pwrite returns an
-error. Readers may map the file: both see the same pages.
+the training job, when a copy-on-write disk is full or when somebody has cut the file short; pwrite
+returns an error. Readers may map the file: both see the same pages.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ class RingWriter:
         self._write(PLAN_PREFIX.pack(self._plan_sequence, len(body), zlib.crc32(body)), HEADER_SIZE)
 
     def put(self, record: Record) -> bool:
-        """Write a record to its region; False when another thread kept the lock too long. Raises OSError."""
+        """Write a record to its region; False when another thread kept the lock too long. Raises
+        OSError."""
         if not self._lock.acquire(timeout=_LOCK_TIMEOUT_S):
             return False
         try:

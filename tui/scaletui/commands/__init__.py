@@ -14,6 +14,7 @@ MODULES: Final = {
     "sharding": "scaletui.commands.screen",
     "live": "scaletui.commands.screen",
     "memory": "scaletui.commands.memory",
+    "run": "scaletui.commands.run",
     "lesson": "scaletui.commands.lesson",
 }
 """Command -> module, in the order in which help lists them."""

@@ -1,0 +1,180 @@
+"""The probe at work in one training process: what the optimizer hooks, the thread and the endings write
+to the ring."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scaletui_probe import identity
+from scaletui_probe.census import Census
+from scaletui_probe.directory import open_directory, ring_directory
+from scaletui_probe.gauges import Gauges
+from scaletui_probe.layout import Event, Kind, Mode, Reason
+from scaletui_probe.optimizers import Optimizers
+from scaletui_probe.plan import plan
+from scaletui_probe.record import Measures, Record
+from scaletui_probe.ring import RingWriter, create_ring
+
+if TYPE_CHECKING:
+    from scaletui_probe.modules import ModuleWatch
+    from scaletui_probe.settings import Settings
+    from scaletui_probe.states import Job
+
+_MOST_ERRORS = 20
+_STEP_RECORD_NS = 10_000_000
+"""Faster steps share a record: writing one costs some ten microseconds."""
+
+
+class Happening(NamedTuple):
+    """An event and what belongs to it."""
+
+    event: Event
+    values: tuple[int, int] = (0, 0)
+    text: str = ""
+
+
+class Agent:
+    """Publishes one process. Every method that the job calls swallows its errors; too many, and the agent
+    goes quiet."""
+
+    def __init__(self, settings: Settings, modules: ModuleWatch) -> None:
+        self.settings = settings
+        self.quiet = False
+        self.errors = 0
+        self.hook_cpu_ns = 0
+        self.thread_cpu_ns = 0
+        self._dropped = 0
+        self._pid = os.getpid()
+        self._optimizers = Optimizers()
+        self._census = Census(self._optimizers, modules)
+        self._gauges = Gauges()
+        self._gauges.find_device()
+        self._ring = self._open_ring()
+        self._step_ns = 0
+        self._last_step_ns = 0
+        self._last_record_ns = 0
+        self._last_sample_ns = 0
+        self._retries = 0
+        self._plan_key: tuple[int, ...] = ()
+        self.happened(Happening(Event.START, (int(settings.mode), 0)))
+
+    def _open_ring(self) -> RingWriter:
+        folder = open_directory(ring_directory(None, os.environ), create=True)
+        try:
+            return create_ring(folder, self._header())
+        finally:
+            os.close(folder)
+
+    def _header(self) -> Any:
+        return identity.header(os.environ, self.settings, self._gauges.device)
+
+    def before_step(self, optimizer: Any) -> None:
+        """The optimizer is about to step; in the training thread."""
+        self._census.before_step(optimizer)
+
+    def after_step(self, optimizer: Any) -> None:
+        """The optimizer has stepped; in the training thread."""
+        now = time.monotonic_ns()
+        first = self._optimizers.is_new(optimizer)
+        leads = self._optimizers.stepped(optimizer)
+        if leads:
+            self._step_ns = now - self._last_step_ns if self._last_step_ns else 0
+            self._last_step_ns = now
+        job = self._census.after_step(first)
+        if job is not None:
+            self._after_count(job)
+        if job is not None or (leads and now - self._last_record_ns >= _STEP_RECORD_NS):
+            self._last_record_ns = now
+            self._put_step()
+        if self.settings.mode is Mode.HOOKS and now - self._last_sample_ns >= self.settings.interval_s * 1e9:
+            self.sample()
+
+    def _after_count(self, job: Job) -> None:
+        """Things that change rarely: the device that CUDA got meanwhile, and the plan."""
+        if self._gauges.find_device() or self._optimizers.step <= 1:
+            self._ring.put_header(self._header())
+        tensors = sum(len(group["params"]) for o in job.optimizers for group in o.param_groups)
+        key = (len(job.optimizers), tensors, len(job.units), len(job.modules))
+        if key != self._plan_key:
+            self._ring.put_plan(plan(job, self._optimizers.step))
+            self._plan_key = key
+
+    def _put_step(self) -> None:
+        measures = self._clock_measures()
+        self._gauges.read(measures, stepped=True, with_driver=False)
+        bits = self._census.put_counted(measures, self._gauges.device.ordinal >= 0)
+        self._put(Kind.STEP, measures, bits)
+
+    def sample(self) -> None:
+        """One sample of this moment; from any thread."""
+        self._last_sample_ns = time.monotonic_ns()
+        measures, bits = self._everything()
+        self._put(Kind.SAMPLE, measures, bits)
+        retries = measures.get("alloc_retries") or 0
+        if retries > self._retries:
+            self._put_event(Happening(Event.ALLOC_RETRY, (retries - self._retries, 0)), measures, bits)
+            self._retries = retries
+
+    def happened(self, happening: Happening) -> None:
+        """Write an event together with a sample of this moment."""
+        measures, bits = self._everything()
+        self._put_event(happening, measures, bits)
+
+    def _everything(self) -> tuple[Measures, bytes]:
+        measures = self._clock_measures()
+        self._gauges.read(measures, stepped=self._optimizers.step > 0, with_driver=True)
+        return measures, self._census.put_now(measures, self._gauges.device.ordinal >= 0)
+
+    def _clock_measures(self) -> Measures:
+        measures = Measures()
+        measures.put({"step": self._optimizers.step, "probe_cpu_ns": self.hook_cpu_ns + self.thread_cpu_ns})
+        if self._step_ns:
+            measures.put({"step_ns": self._step_ns})
+        else:
+            measures.lack("step", Reason.NO_STEP_YET)
+        return measures
+
+    def _put(self, kind: Kind, measures: Measures, bits: bytes) -> None:
+        self._write(self._record(kind, measures, bits))
+
+    def _put_event(self, happening: Happening, measures: Measures, bits: bytes) -> None:
+        record = self._record(Kind.EVENT, measures, bits)
+        self._write(
+            record._replace(event=happening.event, event_values=happening.values, text=happening.text)
+        )
+
+    def _record(self, kind: Kind, measures: Measures, bits: bytes) -> Record:
+        return Record(
+            kind=kind,
+            monotonic_ns=time.monotonic_ns(),
+            wall_ns=time.time_ns(),
+            measures=measures,
+            unsharded_groups=bits,
+            device_index=self._gauges.device.ordinal,
+            errors=self.errors,
+            dropped=self._dropped,
+        )
+
+    def _write(self, record: Record) -> None:
+        if os.getpid() == self._pid and not self._ring.put(record):
+            self._dropped += 1
+
+    def swallow(self, error: Exception) -> None:
+        """Count an error of our own and go quiet when there are too many."""
+        self.errors += 1
+        if self.errors < _MOST_ERRORS or self.quiet:
+            return
+        self.quiet = True
+        measures = self._clock_measures()
+        try:
+            self._put_event(Happening(Event.QUIET, (0, 0), type(error).__name__), measures, b"")
+        except Exception:
+            return
+
+    def leave(self) -> None:
+        """In a forked child: touch nothing that belongs to the parent any more."""
+        self.quiet = True
+        self._ring.close()
+        self._gauges.close()

@@ -1,0 +1,41 @@
+"""Arms the probe at the start of every Python that has this folder on PYTHONPATH, then hands over to the
+next sitecustomize.
+
+Every Python of the job reads this file, also one that is too old for the probe: it keeps to what all of
+them understand. The probe is loaded by its place, so that nothing else that lies beside it becomes
+importable.
+"""
+
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PROBE = os.path.dirname(_HERE)
+
+if sys.version_info >= (3, 9) and not os.environ.get("SCALETUI_DISABLE"):
+    try:
+        if "scaletui_probe" not in sys.modules:
+            from importlib.machinery import PathFinder
+            from importlib.util import module_from_spec
+
+            _spec = PathFinder.find_spec("scaletui_probe", [os.path.dirname(_PROBE)])
+            if _spec is not None and _spec.loader is not None:
+                _module = module_from_spec(_spec)
+                sys.modules["scaletui_probe"] = _module
+                _spec.loader.exec_module(_module)
+        from scaletui_probe.arming import arm
+
+        arm()
+    except Exception:
+        sys.modules.pop("scaletui_probe", None)
+
+sys.path[:] = [_place for _place in sys.path if os.path.abspath(_place or os.curdir) != _HERE]
+_own = sys.modules.pop("sitecustomize", None)
+try:
+    __import__("sitecustomize")
+except ImportError as _error:
+    if getattr(_error, "name", "sitecustomize") != "sitecustomize":
+        raise
+finally:
+    if _own is not None:
+        sys.modules.setdefault("sitecustomize", _own)

@@ -1,0 +1,90 @@
+"""The hooks on PyTorch's optimizers, and how the first step starts the agent.
+
+They are PyTorch's global step hooks, looked up at every step, so that optimizers made earlier have them
+too. Nothing is hooked that runs in a forward or backward pass. While torch.compile traces an optimizer
+step they do nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from scaletui_probe.modules import ModuleWatch
+
+if TYPE_CHECKING:
+    from scaletui_probe.agent import Agent
+
+
+class StepHooks:
+    """Stands between PyTorch and the agent; makes the agent at the first step."""
+
+    def __init__(self, modules: ModuleWatch) -> None:
+        self.agent: Agent | None = None
+        self.failed = False
+        self._modules = modules
+
+    def before(self, optimizer: Any, _arguments: Any, _named: Any) -> None:
+        """PyTorch's global step pre-hook."""
+        agent = self.agent
+        if agent is None:
+            agent = self.start()
+        if agent is None or agent.quiet:
+            return
+        begin = time.thread_time_ns()
+        try:
+            agent.before_step(optimizer)
+        except Exception as error:
+            agent.swallow(error)
+        agent.hook_cpu_ns += time.thread_time_ns() - begin
+
+    def after(self, optimizer: Any, _arguments: Any, _named: Any) -> None:
+        """PyTorch's global step post-hook."""
+        agent = self.agent
+        if agent is None or agent.quiet:
+            return
+        begin = time.thread_time_ns()
+        try:
+            agent.after_step(optimizer)
+        except Exception as error:
+            agent.swallow(error)
+        agent.hook_cpu_ns += time.thread_time_ns() - begin
+
+    def start(self) -> Agent | None:
+        """The agent, made now; None when it cannot be: then this process goes unseen, and on."""
+        if self.failed or self.agent is not None:
+            return self.agent
+        self.failed = True
+        try:
+            from scaletui_probe.lifecycle import begin
+
+            self.agent = begin(self._modules, os.environ)
+            self.failed = False
+        except Exception:
+            return None
+        return self.agent
+
+
+HOOKS: StepHooks | None = None
+
+
+def register() -> StepHooks | None:
+    """Register the hooks, once; None while PyTorch's optimizers are not loaded or are too old to have
+    such hooks."""
+    global HOOKS
+    optimizer: Any = sys.modules.get("torch.optim.optimizer")
+    before = getattr(optimizer, "register_optimizer_step_pre_hook", None)
+    after = getattr(optimizer, "register_optimizer_step_post_hook", None)
+    if HOOKS is not None or before is None or after is None:
+        return HOOKS
+    watch = ModuleWatch()
+    HOOKS = StepHooks(watch)
+    before(HOOKS.before)
+    after(HOOKS.after)
+    module: Any = sys.modules.get("torch.nn.modules.module")
+    notice = getattr(module, "register_module_module_registration_hook", None)
+    if notice is not None:
+        notice(watch.registered)
+    return HOOKS

@@ -1,0 +1,106 @@
+"""How the agent begins and ends in a process: thread, fork, exceptions, exit, out of memory."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from scaletui_probe.agent import Agent, Happening
+from scaletui_probe.layout import Event, Mode
+from scaletui_probe.settings import settings_from
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from scaletui_probe.modules import ModuleWatch
+
+_JOIN_TIMEOUT_S = 1.0
+
+
+def begin(modules: ModuleWatch, environ: Mapping[str, str]) -> Agent:
+    """Make the agent and everything that calls it; raises what the making raises."""
+    agent = Agent(settings_from(environ), modules)
+    sampler = Sampler(agent)
+    if agent.settings.mode is Mode.THREAD:
+        sampler.start()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=agent.leave)
+    _chain_excepthook(agent)
+    atexit.register(_end, agent, sampler)
+    return agent
+
+
+class Sampler(threading.Thread):
+    """Samples at the agent's interval until it is stopped or the agent goes quiet."""
+
+    def __init__(self, agent: Agent) -> None:
+        super().__init__(name="scaletui-probe", daemon=True)
+        self._agent = agent
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        """The thread's work."""
+        agent = self._agent
+        while not self._stopped.wait(agent.settings.interval_s) and not agent.quiet:
+            try:
+                agent.sample()
+            except Exception as error:
+                agent.swallow(error)
+            agent.thread_cpu_ns = time.thread_time_ns()
+
+    def stop(self) -> None:
+        """End the thread and wait for it a moment."""
+        self._stopped.set()
+        if self.is_alive():
+            self.join(_JOIN_TIMEOUT_S)
+
+
+def _report(agent: Agent, happening: Happening) -> None:
+    if agent.quiet:
+        return
+    try:
+        agent.happened(happening)
+    except Exception as error:
+        agent.swallow(error)
+
+
+def _end(agent: Agent, sampler: Sampler) -> None:
+    sampler.stop()
+    _report(agent, Happening(Event.EXIT))
+    agent.quiet = True
+
+
+def _chain_excepthook(agent: Agent) -> None:
+    """Note an uncaught exception, then let the hook that was there do its work."""
+    earlier = sys.excepthook
+
+    def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        _report(agent, Happening(Event.EXCEPTION, text=kind.__name__))
+        earlier(kind, error, trace)
+
+    sys.excepthook = excepthook
+
+
+def watch_out_of_memory(agent: Agent) -> None:
+    """Ask PyTorch to tell when its allocator finds no memory.
+
+    PyTorch initialises CUDA for this, so it is asked only once the job has; it cannot be taken back; and an
+    observer that raises ends the training, so that this one lets nothing through, not even an interrupt.
+    """
+    core: Any = getattr(sys.modules.get("torch"), "_C", None)
+    attach = getattr(core, "_cuda_attach_out_of_memory_observer", None)
+    if attach is None:
+        return
+
+    def observer(_device: int, asked: int, _allocated: int, free: int) -> None:
+        try:
+            _report(agent, Happening(Event.OOM, (int(asked), int(free))))
+        except BaseException:
+            return
+
+    attach(observer)

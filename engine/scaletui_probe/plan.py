@@ -1,0 +1,198 @@
+"""The plan as the job runs it: what the ring's JSON area says, read from the objects of the job."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from scaletui_probe.fsdp2 import dtype_name
+from scaletui_probe.layout import PARAMETER_COLUMNS
+from scaletui_probe.modules import plain_name
+from scaletui_probe.ring import plan_bytes
+
+if TYPE_CHECKING:
+    from scaletui_probe.states import Job
+    from scaletui_probe.units import Unit
+
+PLAN_VERSION = 1
+
+
+def plan(job: Job, step: int) -> dict[str, Any]:
+    """The plan, with as many parameter rows as fit into its area."""
+    rows = _parameter_rows(job)
+    mesh = _widest_mesh(job)
+    found = {
+        "version": PLAN_VERSION,
+        "step": step,
+        "wrapper": _wrapper(job),
+        "mesh": _mesh_facts(mesh),
+        "coordinate": _coordinate(mesh),
+        "optimizers": [_optimizer_facts(optimizer) for optimizer in job.optimizers],
+        "fsdp_groups": [unit.facts() for unit in job.units],
+        "ddp": _ddp_facts(job),
+        "parameter_columns": list(PARAMETER_COLUMNS),
+        "parameters": rows,
+        "parameters_total": len(rows),
+        "buffers": _buffer_rows(job),
+    }
+    return _fitted(found)
+
+
+def _fitted(found: dict[str, Any]) -> dict[str, Any]:
+    """The plan cut down until it fits: half of the parameter rows go at a time, then the buffers."""
+    while True:
+        try:
+            plan_bytes(found)
+            return found
+        except OSError:
+            if not found["parameters"]:
+                return {**found, "buffers": [], "fsdp_groups": []}
+            found = {**found, "parameters": found["parameters"][: len(found["parameters"]) // 2]}
+
+
+def _parameter_rows(job: Job) -> list[list[Any]]:
+    unit_of = _unit_of(job.units)
+    place_of = _place_of(job)
+    rows = []
+    for name, parameter in _named(job):
+        optimizer, param_group = place_of.get(id(parameter), (None, None))
+        rows.append(
+            [
+                name,
+                list(parameter.shape),
+                dtype_name(parameter.dtype),
+                bool(parameter.requires_grad),
+                optimizer,
+                param_group,
+                unit_of.get(id(parameter)),
+                *_placement(parameter),
+                parameter.device.type,
+            ]
+        )
+    return rows
+
+
+def _named(job: Job) -> list[tuple[str, Any]]:
+    """Every parameter once, with its name in the outermost module that has it, or a name by its place."""
+    named: dict[int, tuple[str, Any]] = {}
+    for module in job.modules:
+        for name, parameter in module.named_parameters():
+            known = named.get(id(parameter))
+            if known is None or len(name) > len(known[0]):
+                named[id(parameter)] = (plain_name(name), parameter)
+    for position, parameter in enumerate(job.parameters()):
+        named.setdefault(id(parameter), (f"parameter {position}", parameter))
+    return list(named.values())
+
+
+def _unit_of(job_units: list[Unit]) -> dict[int, int]:
+    return {id(parameter): index for index, unit in enumerate(job_units) for parameter in unit.parameters()}
+
+
+def _place_of(job: Job) -> dict[int, tuple[int, int]]:
+    return {
+        id(parameter): (index, group_index)
+        for index, optimizer in enumerate(job.optimizers)
+        for group_index, group in enumerate(optimizer.param_groups)
+        for parameter in group["params"]
+    }
+
+
+def _placement(parameter: Any) -> tuple[list[str], list[str], list[int], list[int]]:
+    """Placements, axis names, axis sizes and this rank's coordinate; all empty for a plain tensor."""
+    placements = getattr(parameter, "placements", None)
+    mesh = getattr(parameter, "device_mesh", None)
+    if placements is None or mesh is None:
+        return [], [], [], []
+    facts = _mesh_facts(mesh) or {}
+    return (
+        [str(placement) for placement in placements],
+        facts["names"],
+        facts["shape"],
+        _coordinate(mesh) or [],
+    )
+
+
+def _mesh_facts(mesh: Any) -> dict[str, Any] | None:
+    if mesh is None:
+        return None
+    names = getattr(mesh, "mesh_dim_names", None) or ()
+    shape = [int(size) for size in mesh.mesh.shape]
+    return {"device_type": str(mesh.device_type), "shape": shape, "names": [str(name) for name in names]}
+
+
+def _coordinate(mesh: Any) -> list[int] | None:
+    found = None if mesh is None else mesh.get_coordinate()
+    return None if found is None else [int(index) for index in found]
+
+
+def _widest_mesh(job: Job) -> Any:
+    """The mesh with most axes that a unit, a parameter or their root mesh shows."""
+    meshes = [unit.mesh() for unit in job.units]
+    meshes += [getattr(parameter, "device_mesh", None) for parameter in job.parameters()]
+    meshes = [mesh for mesh in meshes if mesh is not None]
+    meshes += [mesh._get_root_mesh() for mesh in meshes if hasattr(mesh, "_get_root_mesh")]
+    return max(meshes, key=lambda mesh: (mesh.mesh.ndim, mesh.mesh.numel()), default=None)
+
+
+def _wrapper(job: Job) -> str:
+    if job.units:
+        return job.units[0].wrapper
+    if any(hasattr(optimizer, "fp32_partitioned_groups_flat") for optimizer in job.optimizers):
+        return "deepspeed"
+    return "ddp" if _ddp_module(job) is not None else "plain"
+
+
+def _ddp_module(job: Job) -> Any:
+    kind = getattr(sys.modules.get("torch.nn.parallel"), "DistributedDataParallel", None)
+    if kind is None:
+        return None
+    return next((m for outer in job.modules for m in outer.modules() if isinstance(m, kind)), None)
+
+
+def _ddp_facts(job: Job) -> dict[str, Any] | None:
+    module = _ddp_module(job)
+    if module is None:
+        return None
+    sizes = str(module._get_ddp_logging_data().get("bucket_sizes", ""))
+    return {
+        "bucket_bytes": [int(size) for size in sizes.replace(",", " ").split() if size.isdigit()],
+        "gradient_as_bucket_view": bool(module.gradient_as_bucket_view),
+    }
+
+
+def _optimizer_facts(optimizer: Any) -> dict[str, Any]:
+    kind = type(optimizer)
+    return {
+        "class": f"{kind.__module__}.{kind.__qualname__}",
+        "groups": [_group_facts(group) for group in optimizer.param_groups],
+    }
+
+
+def _group_facts(group: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "tensors": len(group["params"]),
+        "numel": sum(int(parameter.numel()) for parameter in group["params"]),
+        "arguments": {name: _plain(value) for name, value in group.items() if name != "params"},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON can hold it. A tensor on a device is not read: that would make the job wait."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else str(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "untyped_storage") and value.device.type == "cpu" and value.numel() == 1:
+        return _plain(value.item())
+    return type(value).__name__
+
+
+def _buffer_rows(job: Job) -> list[list[Any]]:
+    return [
+        [plain_name(name), list(buffer.shape), dtype_name(buffer.dtype), buffer.device.type]
+        for module in job.modules
+        for name, buffer in module.named_buffers()
+    ]

@@ -1,0 +1,40 @@
+"""A unit: parameters that a sharding wrapper gathers and reduces together, whichever wrapper it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from scaletui_probe import fsdp1, fsdp2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Unit(Protocol):
+    """What the probe asks of FSDP2 groups and FSDP1 handles; lists may hold None where there is nothing."""
+
+    wrapper: str
+
+    def parameters(self) -> list[Any]: ...
+    def sharded_weights(self) -> list[Any]: ...
+    def sharded_gradients(self) -> list[Any]: ...
+    def unsharded_weights(self) -> list[Any]: ...
+    def unsharded_gradients(self) -> list[Any]: ...
+    def unreduced_gradients(self) -> list[Any]: ...
+    def is_unsharded(self) -> bool: ...
+    def mesh(self) -> Any: ...
+    def facts(self) -> dict[str, Any]: ...
+
+
+def units(outermost: Iterable[Any]) -> list[Unit]:
+    """All units of the job, in the order of a record's `unsharded_groups` bits."""
+    return [*fsdp2.units(), *fsdp1.units(outermost)]
+
+
+def group_bits(job: list[Unit]) -> tuple[int, bytes]:
+    """How many units are unsharded, and the bits that say which."""
+    bits = 0
+    for index, unit in enumerate(job[:512]):
+        if unit.is_unsharded():
+            bits |= 1 << index
+    return sum(unit.is_unsharded() for unit in job), bits.to_bytes(64, "little")
