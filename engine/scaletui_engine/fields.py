@@ -93,7 +93,7 @@ def _as_kind(kind: Any, value: object, where: str) -> Any:
 
 
 def _as_scalar(kind: type[object], value: object) -> Any:
-    if kind != float:
+    if not issubclass(kind, float):
         return value if type(value) is kind else MISSING
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return MISSING
