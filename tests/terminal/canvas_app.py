@@ -49,7 +49,8 @@ class Picture(LineCanvas):
         ranks = min(8, max(height // 4, 1))
         bars = [
             Bar(f"rank {rank}", (("weights", 30), ("gradients", 30), ("optimizer", 60),
-                ("activations", 100 + 10 * ((self.tick + rank) % 20)), ("reserved", 20)), f"{self.tick:>4}.{rank}")
+                ("activations", 100 + 10 * ((self.tick + rank) % 20)), ("reserved", 20)),
+                f"{self.tick:>4}.{rank}")
             for rank in range(ranks)
         ]  # fmt: skip
         chart = lanes(ranks, 8)
@@ -74,27 +75,27 @@ class CanvasApp(ThemedApp[int]):
     ]  # fmt: skip
     ENABLE_COMMAND_PALETTE = False
 
-    def compose(self):  # noqa: ANN201, D102
+    def compose(self):
         yield Picture()
 
-    def on_mount(self) -> None:  # noqa: D102
+    def on_mount(self) -> None:
         self.player = self.set_interval(0.1, self.action_edit, pause=True)
         self.painter = self.set_interval(0.1, self.query_one(Picture).rebuild, pause=True)
         self.plays = False
 
-    def action_edit(self) -> None:  # noqa: D102
+    def action_edit(self) -> None:
         picture = self.query_one(Picture)
         picture.tick += 1
         picture.rebuild()
 
-    def action_play(self) -> None:  # noqa: D102
+    def action_play(self) -> None:
         self.plays = not self.plays
         (self.player.resume if self.plays else self.player.pause)()
 
-    def action_idle(self) -> None:  # noqa: D102
+    def action_idle(self) -> None:
         self.painter.resume()
 
-    def action_crash(self) -> None:  # noqa: D102
+    def action_crash(self) -> None:
         raise RuntimeError("planted")
 
 

@@ -33,7 +33,9 @@ _QUERY = re.compile(b"|".join(re.escape(query) for query in ANSWERS))
 _MODE = re.compile(rb"\x1b\[\?(\d+)([hl])|\x1b\[(>)\d+u|\x1b\[(<)u")
 _FRAME = re.compile(rb"\x1b\[\?2026h(.*?)\x1b\[\?2026l", re.DOTALL)
 _TAKE_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(1, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
+    "import fcntl, os, sys, termios\n"
+    "fcntl.ioctl(1, termios.TIOCSCTTY, 0)\n"
+    "os.execvp(sys.argv[1], sys.argv[1:])\n"
 )
 
 
@@ -51,7 +53,7 @@ class Setup:
 
 def environment(setup: Setup) -> dict[str, str]:
     """What the program finds in its environment: nothing of the test run's own terminal."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     folders = os.pathsep.join(str(ROOT / folder) for folder in ("engine", "tui", "themes"))
     fixed = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "PYTHONPATH": folders}
     return {**kept, **fixed, **setup.environment}
@@ -126,7 +128,7 @@ class PseudoTerminal:
         deadline = time.monotonic() + PATIENCE_S
         while not happened():
             if time.monotonic() > deadline:
-                raise AssertionError(f"{what} never happened; the output ends in {bytes(self.output[-400:])!r}")
+                raise AssertionError(f"{what} never happened; the output ends in {self.output[-400:]!r}")
             self._read(0.05)
 
     def wait_for(self, text: str | bytes, mark: int = 0) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_TOKEN = re.compile(r"\x1b\[([0-9;?<>$]*)([A-Za-z@])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.|([\n\r])|([^\x1b\n\r]+)")
+_TOKEN = re.compile(
+    r"\x1b\[([0-9;?<>$]*)([A-Za-z@])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.|([\n\r])|([^\x1b\n\r]+)"
+)
 
 
 @dataclass

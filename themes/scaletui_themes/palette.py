@@ -70,8 +70,8 @@ def check_colour(colour: str) -> None:
     """Refuse what is neither `#rrggbb` nor `ansi_name`. Raises PaletteError."""
     digits = colour.removeprefix("#").lower()
     is_rgb = colour.startswith("#") and len(digits) == 6 and set(digits) <= set("0123456789abcdef")
-    if not is_rgb and colour.removeprefix("ansi_") not in _ANSI:
-        raise PaletteError(f"{colour!r} is no colour: wanted #rrggbb or one of ansi_{', ansi_'.join(_ANSI)}")
+    if not is_rgb and colour not in _ANSI:
+        raise PaletteError(f"{colour!r} is no colour: wanted #rrggbb or one of {', '.join(_ANSI)}")
 
 
 def complete(looks: Mapping[str, Look], ink: tuple[str, str]) -> dict[str, Look]:
@@ -91,4 +91,4 @@ def complete(looks: Mapping[str, Look], ink: tuple[str, str]) -> dict[str, Look]
 
 
 _HUES: Final = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-_ANSI: Final = ("default", *_HUES, *(f"bright_{hue}" for hue in _HUES))
+_ANSI: Final = ("ansi_default", *(f"ansi_{hue}" for hue in _HUES), *(f"ansi_bright_{hue}" for hue in _HUES))

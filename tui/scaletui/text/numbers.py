@@ -10,6 +10,14 @@ if TYPE_CHECKING:
 
 _BINARY: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL: Final = ("B", "kB", "MB", "GB", "TB", "PB")
+_DURATIONS: Final = (
+    ("us", 1e6, 1, 1000),
+    ("ms", 1e3, 1, 100),
+    ("s", 1, 3, 1),
+    ("s", 1, 2, 10),
+    ("s", 1, 1, 60),
+)
+"""(unit, how many to the second, digits, from where on the next unit is used)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +55,20 @@ class Numbers:
     def size(self, value: int) -> str:
         """Bytes in the largest unit that leaves at least 1: "14.0 MiB", "512 B"."""
         base, units = (1000, _DECIMAL) if self.decimal_bytes else (1024, _BINARY)
-        power = 0
-        while power < len(units) - 1 and abs(value) >= base ** (power + 1):
-            power += 1
-        if power == 0:
+        if abs(value) < base:
             return f"{self.integer(value)} {units[0]}"
+        power = 1
+        while power < len(units) - 1 and round(abs(value) / base**power, 1) >= base:
+            power += 1
         return f"{self.fixed(value / base**power)} {units[power]}"
 
     def count(self, value: int) -> str:
         """Parameters or tokens in three digits: 8030261248 -> "8.03 B" (a billion; "bi" in Portuguese)."""
-        power = 0
-        while power < len(self.scales) - 1 and abs(value) >= 1000 ** (power + 1):
-            power += 1
-        if power == 0:
+        if abs(value) < 1000:
             return self.integer(value)
+        power = 1
+        while power < len(self.scales) - 1 and round(abs(value) / 1000**power) >= 1000:
+            power += 1
         scaled = value / 1000**power
         digits = 2 if abs(scaled) < 9.995 else 1 if abs(scaled) < 99.95 else 0
         return self.fixed(scaled, digits) + self.scales[power]
@@ -71,15 +79,12 @@ class Numbers:
 
     def seconds(self, value_s: float) -> str:
         """A duration in the unit that suits it: "85.0 us", "41.2 ms", "0.412 s", "2 h 13 m"."""
-        if abs(value_s) >= 60:
-            return _clock(round(value_s))
-        if abs(value_s) >= 10:
-            return f"{self.fixed(value_s)} s"
-        if abs(value_s) >= 0.1:
-            return f"{self.fixed(value_s, 3 if abs(value_s) < 1 else 2)} s"
-        if abs(value_s) >= 1e-3:
-            return f"{self.fixed(value_s * 1e3)} ms"
-        return f"{self.fixed(value_s * 1e6)} us" if value_s else "0 s"
+        if value_s == 0:
+            return "0 s"
+        for unit, scale, digits, limit in _DURATIONS:
+            if round(abs(value_s) * scale, digits) < limit:
+                return f"{self.fixed(value_s * scale, digits)} {unit}"
+        return _clock(round(value_s))
 
     def signed(self, value: int, form: Callable[[int], str]) -> str:
         """A difference in a form of this class: "+1.2 GiB", "-3.9 GiB"; 0 has no sign."""

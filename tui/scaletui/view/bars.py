@@ -58,8 +58,9 @@ def bar_rows(bars: Sequence[Bar], capacity: int, width: int, pen: Pen) -> tuple[
 
 
 def chip(role: str, pen: Pen) -> Span:
-    """The three cells that stand for a part in legends: its letter on its own ground."""
-    return Span(f" {pen.glyphs.letter(role)} ", fill(role))
+    """The three cells that stand for a part in legends: its letter on its ground, or before its pattern."""
+    drawn = pen.glyphs.segment(role, 3)
+    return Span(f" {drawn[0]} " if drawn.endswith("  ") else drawn, fill(role))
 
 
 def _layout(bars: Sequence[Bar], width: int, pen: Pen) -> _Layout:
@@ -100,7 +101,8 @@ def track_row(bar: Bar, scales: tuple[int, int], cells: int, pen: Pen) -> Row:
         Span(pen.glyphs.segment(role, count), fill(role)) for role, count in zip(roles, counts, strict=True)
     ]
     if not capacity:
-        return fit((*drawn, Span(" ")), cells + 1)
+        # Without a capacity what is left of the row is not room.
+        return fit(tuple(drawn[:-1]), cells + 1)
     place = cells if scale == capacity else capacity * cells // scale
     within, beyond = split(merge(drawn), place)
     return merge((*within, Span(pen.glyphs.capacity, "capacity"), *_say_over(_over(beyond))))

@@ -97,5 +97,7 @@ def _band(grid: Grid, index: int, sizes: tuple[int, Sequence[int], int], pen: Pe
 def _tile(tile: Tile, width: int, is_middle: bool, pen: Pen) -> Span:
     role = "selection" if tile.is_chosen else fill(tile.role)
     blank = pen.glyphs.hatch if tile.role == "padding" else " "
-    text = centre(tile.text, width) if is_middle else ""
+    # Brackets, because the colour of what is chosen may not be seen.
+    name = f"[{tile.text}]" if tile.is_chosen else tile.text
+    text = centre(name, width) if is_middle else ""
     return Span(text.replace(" ", blank) if text.strip() else blank * width, role)

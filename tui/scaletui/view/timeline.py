@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import floor
+from typing import TYPE_CHECKING, Final
 
 from scaletui.view.cells import left, width_of
 from scaletui.view.row import Row, Span, fit, merge
@@ -45,7 +46,7 @@ class Window:
 
     def column(self, time: float) -> int:
         """The cell in which a time lies, or its left edge; outside the window beyond the cells."""
-        return int((time - self.start) / (self.end - self.start) * self.cells + _EDGE)
+        return floor((time - self.start) / (self.end - self.start) * self.cells + _EDGE)
 
     def time(self, column: int) -> float:
         """The time at the middle of a cell."""
@@ -54,9 +55,9 @@ class Window:
 
 def window_of(lanes: Sequence[Lane], width: int) -> Window:
     """The whole schedule beside its labels, in whole cells per unit of time where they fit."""
-    end = max((block.end for lane in lanes for block in lane.blocks), default=1.0)
+    end = max((block.end for lane in lanes for block in lane.blocks), default=0.0) or 1.0
     cells = max(width - label_width(lanes), 1)
-    per_unit = int(cells / end) if end else 0
+    per_unit = floor(cells / end)
     return Window(0.0, cells / per_unit if per_unit else end, cells)
 
 
@@ -124,8 +125,8 @@ def _first_column_from(time: float, window: Window, column: int) -> int:
 def _text(block: Block, width: int, pen: Pen) -> str:
     letter = pen.glyphs.letter(block.role.removesuffix("_odd"))
     spelled = letter + block.text
-    text = spelled if pen.glyphs.spells_actions and width > width_of(spelled) else block.text
+    text = spelled if pen.glyphs.spells_actions and width >= width_of(spelled) else block.text
     return left(text if width_of(text) <= width else letter, width)
 
 
-_EDGE = 1e-9
+_EDGE: Final = 1e-9
