@@ -1,0 +1,1 @@
+"""One file a schedule: pure functions from a request to the rows of every rank."""

@@ -1,0 +1,50 @@
+"""What a schedule is asked for: ranks, microbatches, chunks, and the few choices some schedules take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scaletui_engine.errors import ValueRangeError
+from scaletui_engine.schedule.code import MAX_STAGES
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The size of a pipeline; stages = ranks x chunks."""
+
+    ranks: int
+    microbatches: int
+    chunks: int = 1
+
+    @property
+    def stages(self) -> int:
+        """Stages of the model."""
+        return self.ranks * self.chunks
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What only some schedules ask."""
+
+    group: int | None = None
+    """Megatron-LM's microbatch_group_size_per_vp_stage; None takes the number of ranks."""
+    slices: int = 2
+    """Slices of a sequence in seq1f1b."""
+    memory_limit: float | None = None
+    """Microbatches of activations a rank may hold in zb-auto; None takes 2 x ranks (ZB-2p)."""
+    freed_by_input_grad: float = 0.5
+    """The part of a microbatch's activations that I frees in zb-auto; W frees the rest."""
+
+
+def check_shape(shape: Shape) -> None:
+    """Raises ValueRangeError for a pipeline of no ranks, microbatches or chunks, or of too many stages."""
+    for name, value in (
+        ("ranks", shape.ranks),
+        ("microbatches", shape.microbatches),
+        ("chunks", shape.chunks),
+    ):
+        if value < 1:
+            raise ValueRangeError(f"{name} {value} < 1", f"{name} 1")
+    if shape.stages > MAX_STAGES:
+        found = f"ranks {shape.ranks} x chunks {shape.chunks} = {shape.stages} stages"
+        raise ValueRangeError(f"{found} > {MAX_STAGES}", f"{MAX_STAGES} stages")
