@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TUI = Path(__file__).parents[1] / "tui" / "scaletui"
+_MARKS = ("tr", "ntr", "N_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,15 @@ def sentences(root: Path = TUI) -> Iterator[Sentence]:
 
 
 def untranslatable(root: Path = TUI) -> Iterator[str]:
-    """Calls whose message is an f-string: no catalogue can hold it."""
+    """Calls whose message is put together in place: no catalogue can hold it."""
     for path in sorted(root.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and _name(node) in ("tr", "ntr", "N_") and node.args:
-                if isinstance(node.args[0], (ast.JoinedStr, ast.BinOp)):
-                    yield f"{path.relative_to(root)}:{node.lineno}"
+            texts = node.args[:1] if isinstance(node, ast.Call) and _name(node) in _MARKS else []
+            yield from (
+                f"{path.relative_to(root)}:{text.lineno}"
+                for text in texts
+                if isinstance(text, (ast.JoinedStr, ast.BinOp))
+            )
 
 
 def _texts(node: ast.AST) -> list[str]:

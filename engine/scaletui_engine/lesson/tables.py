@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.defaults import Choices, scenario_from
@@ -128,8 +129,9 @@ def uneven_shards_error() -> float:
     return float(np.linalg.norm(gradient - whole) / np.linalg.norm(whole))
 
 
+@cache
 def tensor_parallel_table() -> tuple[TensorParallelRow, ...]:
-    """A (4, 8192) x (8192, 8192) product; half a gigabyte of random numbers."""
+    """A (4, 8192) x (8192, 8192) product; half a gigabyte of random numbers, drawn once."""
     random = _random()
     random.randn(64 * 32 + 32 * 16)  # the data-parallel table's draws come first in the lesson
     x, matrix = random.randn(4, 8192), random.randn(8192, 8192)

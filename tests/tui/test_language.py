@@ -1,0 +1,138 @@
+"""The language of the sentences: which one, how a catalogue is read, and that nothing is missing from it."""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import TYPE_CHECKING
+
+import pytest
+from sentences import sentences, untranslatable
+
+from scaletui.text.catalogue import Catalogue, Entry, entries, read_po
+from scaletui.text.language import language, language_of, ntr, set_language, tr
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PORTUGUESE = tuple(entry for entry in entries("pt_BR") if entry.msgid)
+BY_MSGID = {entry.msgid: entry for entry in PORTUGUESE}
+KEPT_ENGLISH = (
+    "all-reduce", "all-gather", "reduce-scatter", "FSDP", "HSDP", "ZeRO", "DDP", "GPipe", "1F1B", "NCCL",
+    "CUDA",
+)  # fmt: skip
+"""Collectives and acronyms stay as every paper and log file writes them."""
+
+
+@pytest.fixture(autouse=True)
+def _restored_language() -> Iterator[None]:
+    before = language()
+    yield
+    set_language(before)
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, "en"),
+        ({"LANG": "pt_BR.UTF-8"}, "pt-BR"),
+        ({"LANG": "pt_PT"}, "pt-BR"),
+        ({"LANG": "pt"}, "pt-BR"),
+        ({"LANG": "ptx_XX"}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "pt_BR.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "pt_BR.UTF-8"}, "pt-BR"),
+        ({"LANG": "pt_BR.UTF-8", "LC_ALL": ""}, "pt-BR"),
+    ],
+    ids=str,
+)
+def test_language_of_the_locale(environ: dict[str, str], expected: str) -> None:
+    assert language_of(environ) == expected
+
+
+def test_sentences_follow_the_language() -> None:
+    assert (set_language("en"), tr("weights"), tr("stage {n}", n=3)) == ("en", "weights", "stage 3")
+    assert (set_language("pt-BR"), tr("weights"), tr("stage {n}", n=3)) == ("pt-BR", "pesos", "estágio 3")
+    assert tr("no catalogue has {this}", this="this") == "no catalogue has this"
+
+
+PO = """
+# a comment
+msgid ""
+msgstr ""
+"Plural-Forms: nplurals=2; plural=(n > 1);\\n"
+
+#: somewhere.py:3
+msgid "one \\"quoted\\""
+msgstr "um \\"citado\\"\\n"
+"em duas linhas"
+
+#, fuzzy
+msgid "{n} rank"
+msgid_plural "{n} ranks"
+msgstr[0] "{n} rank"
+msgstr[1] "{n} ranks todos"
+msgid "close"
+msgstr "fechar"
+"""
+
+
+def test_po_file() -> None:
+    assert list(read_po(PO))[1:] == [
+        Entry('one "quoted"', None, ('um "citado"\nem duas linhas',)),
+        Entry("{n} rank", "{n} ranks", ("{n} rank", "{n} ranks todos"), fuzzy=True),
+        Entry("close", None, ("fechar",)),
+    ]
+
+
+@pytest.mark.parametrize("text", ["msgid 3", "hello", '"floating"'])
+def test_a_line_that_is_no_message_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="line 1 of the catalogue"):
+        list(read_po(text))
+
+
+@pytest.mark.parametrize(("n", "expected"), [(0, "0 rank"), (1, "1 rank"), (2, "2 ranks todos")])
+def test_portuguese_counts_zero_as_one(n: int, expected: str) -> None:
+    catalogue = Catalogue(read_po(PO))
+    assert catalogue.ngettext("{n} rank", "{n} ranks", n).format(n=n) == expected
+
+
+@pytest.mark.parametrize(("n", "expected"), [(0, "0 ranks"), (1, "1 rank"), (2, "2 ranks")])
+def test_english_plurals_need_no_catalogue(n: int, expected: str) -> None:
+    set_language("en")
+    assert ntr("{n} rank", "{n} ranks", n) == expected
+
+
+def test_every_sentence_has_its_portuguese() -> None:
+    missing = [
+        f"{sentence.where}: {sentence.msgid}" for sentence in sentences() if sentence.msgid not in BY_MSGID
+    ]
+    assert missing == [], "python tests/sentences.py lists them as catalogue entries"
+
+
+def test_plurals_are_the_codes_own() -> None:
+    spoken = {sentence.msgid: sentence.plural for sentence in sentences()}
+    assert {entry.msgid: entry.plural for entry in PORTUGUESE} == spoken
+
+
+def test_no_sentence_is_put_together_before_gettext_sees_it() -> None:
+    assert list(untranslatable()) == []
+
+
+@pytest.mark.parametrize("entry", PORTUGUESE, ids=lambda entry: entry.msgid[:40])
+def test_translation(entry: Entry) -> None:
+    assert not entry.fuzzy
+    assert all(entry.forms)
+    assert len(entry.forms) == (1 if entry.plural is None else 2)
+    for form in entry.forms:
+        assert _placeholders(form) == _placeholders(entry.plural or entry.msgid)
+        for word in KEPT_ENGLISH:
+            assert (word in entry.msgid) <= (word in form), f"{word} stays English"
+
+
+def test_every_message_is_translated_once() -> None:
+    msgids = [entry.msgid for entry in PORTUGUESE]
+    assert sorted(msgids) == sorted(set(msgids))
+
+
+def _placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}

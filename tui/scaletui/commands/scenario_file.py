@@ -1,0 +1,48 @@
+"""Reading the scenario that --scenario names: a file, or one that is shipped."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from scaletui.arguments import UsageError
+from scaletui.text.language import tr
+from scaletui_engine.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from scaletui_engine.scenario import Scenario
+
+LARGEST: Final = 1 << 20
+"""Bytes of the longest scenario file: a device or a checkpoint given by mistake is not read to its end."""
+
+
+def read_scenario(name: str) -> Scenario:
+    """The valid scenario of a file, or of the shipped one of that name.
+
+    Raises ScenarioError in one line that names the file, OSError when it cannot be read.
+    """
+    from scaletui_engine.scenario_file import load
+    from scaletui_engine.scenarios import load_scenario
+
+    if not _is_path(name):
+        return load_scenario(name)
+    try:
+        return load(_text(name))
+    except ScenarioError as error:
+        raise UsageError(f"{name}: {error}") from error
+
+
+def _is_path(name: str) -> bool:
+    return name.endswith(".toml") or os.sep in name or os.path.exists(name)
+
+
+def _text(path: str) -> str:
+    with open(path, "rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise UsageError(tr("larger than 1 MiB: no scenario file"))
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte, place = hex(content[error.start]), error.start
+        raise UsageError(tr("no UTF-8 text: byte {byte} at {place}", byte=byte, place=place)) from None
