@@ -22,7 +22,7 @@ from scaletui_probe.layout import (
 
 MAX_RECORDS: Final = 8192
 """More records than any region may have: a count beyond it is a damaged or hostile file."""
-MAX_PLAN: Final = 4 << 20
+MAX_PLAN: Final = 1 << 20
 MAX_FILE: Final = HEADER_SIZE + MAX_PLAN + 3 * MAX_RECORDS * RECORD_SIZE
 
 _INDEX: Final = index_of(HEADER_FIELDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,14 +36,18 @@ class LiveSource(Protocol):
     """Something that can be asked again and again; only one thread asks."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """What a person calls it: "rings", "NVML"."""
 
+    @abstractmethod
     def poll(self, moment: Moment) -> SourceUpdate:
         """Everything new since the last poll. Raises nothing: what went wrong is in the update."""
 
+    @abstractmethod
     def descriptors(self) -> tuple[int, ...]:
         """Descriptors that become readable when something happened that is worth an early poll."""
 
+    @abstractmethod
     def close(self) -> None:
         """Give back what it holds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import Evidence, Verdict
-from scaletui_engine.live.held import NOTHING, Held, held, held_on
+from scaletui_engine.live.held import NOTHING, held, held_on
 from scaletui_engine.live.history import History, Point
 from scaletui_engine.live.plan_document import JobPlan, parse_plan
 from scaletui_engine.live.prediction import NO_PLAN, Prediction, predict
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 PATIENCE_NS: Final = 5_000_000_000
 """Silence of a living rank that is worth a word, at the usual two samples a second."""
 PATIENT_INTERVALS: Final = 10
+OUT_OF_MEMORY: Final = "OutOfMemoryError"
+"""The class PyTorch raises when its allocator finds no memory."""
 
 
 class TrackedRank:
@@ -39,7 +41,6 @@ class TrackedRank:
         self._prediction: Prediction = NO_PLAN
         self._exited = False
         self._failure: Record | None = None
-        self._out_of_memory = False
         self._gone_ns: int | None = None
         self._seen_ns = 0
         self._elsewhere = False
@@ -88,15 +89,14 @@ class TrackedRank:
             self._exited = True
         elif record.event is Event.EXCEPTION:
             self._failure = record
-        elif record.event is Event.OOM:
-            self._out_of_memory = True
 
     def _take_plan(self) -> None:
         reading = self._update.reading
         self._plan_sequence = reading.plan_sequence
         if reading.plan is not None:
-            self._plan = parse_plan(reading.plan)
-            self._prediction = predict(self._plan, reading.header.identity)
+            plan = parse_plan(reading.plan)
+            self._plan = plan if isinstance(plan, JobPlan) else None
+            self._prediction = predict(plan)
 
     def _take_sighting(self, rank: Sighting, now_ns: int) -> None:
         """A process that the table does not know and that still writes lives in another pid namespace."""
@@ -125,7 +125,7 @@ class TrackedRank:
             exited=self._exited,
             exception=failure.text if failure else "",
             failed_ns=failure.monotonic_ns if failure else None,
-            out_of_memory=self._out_of_memory and failure is not None,
+            out_of_memory=failure is not None and failure.text == OUT_OF_MEMORY,
             same_host=identity.host == self._host.name,
             same_boot=identity.boot_id == self._host.boot_id,
         )
@@ -152,7 +152,7 @@ class TrackedRank:
             measured_at_step=_get(step, "counted_at_step"),
             measured=held(step) if step else NOTHING,
             now=held(sample) if sample else NOTHING,
-            on_host=held_on(step, "host") if step else Held(),
+            on_host=held_on(step, "host") if step else NOTHING,
             prediction=self._prediction,
             plan=self._plan,
             allocator=_allocator(latest),

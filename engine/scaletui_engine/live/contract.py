@@ -1,0 +1,82 @@
+"""A snapshot as the JSON object that `scaletui live --once --json` prints."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from scaletui_probe.layout import REASON_TEXT
+
+if TYPE_CHECKING:
+    from scaletui_engine.live.held import Held
+    from scaletui_engine.live.snapshot import JobView, Moment, RankView, Snapshot
+
+
+def contract(snapshot: Snapshot) -> dict[str, Any]:
+    """The object: `jobs`, and beside them where they were looked for and what could not be read."""
+    return {
+        "jobs": [_job(job, snapshot.moment) for job in snapshot.jobs],
+        "searched": [
+            {
+                "path": place.path,
+                "rings": place.rings,
+                "problem": place.detail or str(place.fault or "") or None,
+            }
+            for place in snapshot.places
+        ],
+        "unreadable": [
+            {"path": fault.path, "problem": str(fault.fault), "detail": fault.detail}
+            for fault in snapshot.faults
+        ],
+    }
+
+
+def _job(job: JobView, moment: Moment) -> dict[str, Any]:
+    identity = job.identity
+    return {
+        "id": job.id,
+        "attempt": job.attempt,
+        "state": str(job.state),
+        "world_size": job.world_size,
+        "step": job.step,
+        "command": identity.command,
+        "host": identity.host,
+        "slurm_id": identity.slurm_id or None,
+        "slurm_nodes": identity.slurm_nodes or None,
+        "torch_version": identity.torch_version,
+        "micro_batch": identity.micro_batch or None,
+        "sequence_length": identity.sequence_length or None,
+        "ranks": [_rank(rank, moment) for rank in job.ranks],
+    }
+
+
+def _rank(rank: RankView, moment: Moment) -> dict[str, Any]:
+    allocator = None if rank.allocator is None else asdict(rank.allocator)
+    return {
+        "rank": rank.identity.rank,
+        "pid": rank.identity.process.pid,
+        "device": rank.identity.device_uuid or rank.identity.device_type,
+        "state": str(rank.verdict.state),
+        "what": str(rank.verdict.what) or None,
+        "what_detail": rank.verdict.detail or None,
+        "step": rank.step,
+        "step_time_s": None if rank.step_ns is None else rank.step_ns / 1e9,
+        "age_s": rank.age_s(moment),
+        "measured_at_step": rank.measured_at_step,
+        "measured": _held(rank.measured),
+        "measured_on_host": _held(rank.on_host),
+        "now": _held(rank.now),
+        "predicted": _held(rank.prediction.held),
+        "predicted_reason": str(rank.prediction.reason) or None,
+        "predicted_detail": rank.prediction.detail or None,
+        "allocator": allocator,
+        "allocator_reason": None if allocator else REASON_TEXT[rank.allocator_reason],
+        "host_rss": rank.host_rss,
+        "driver_free": rank.driver_free,
+        "driver_total": rank.driver_total,
+        "probe_errors": rank.errors,
+    }
+
+
+def _held(held: Held) -> dict[str, int | None]:
+    return dict(held.items())

@@ -1,0 +1,74 @@
+"""Starts the ranks of the demo and sees to their end: `launcher.py RANKS STORE SCRIPT ARGUMENTS...`.
+
+It ends all ranks when one of them fails, when it is told to, and when the process that started it is gone.
+The standard library is all it needs, so that it starts at once and can be ended at any moment.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+PERIOD_S = 0.1
+GRACE_S = 2.0
+"""How long ranks may take to end before they are killed."""
+
+
+def main(ranks: int, store: str, command: list[str]) -> int:
+    """Run the ranks to their end; 0 when all of them ended well."""
+    told = threading.Event()
+
+    def tell(_number: int, _frame: FrameType | None) -> None:
+        told.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, tell)
+    parent = os.getppid()
+    children = [_start(rank, ranks, store, command) for rank in range(ranks)]
+    try:
+        while os.getppid() == parent and not told.wait(PERIOD_S):
+            codes = [child.poll() for child in children]
+            if any(codes) or None not in codes:
+                break
+    finally:
+        _end(children)
+    codes = [child.poll() for child in children]
+    return 0 if told.is_set() else next((abs(code) for code in codes if code), 0)
+
+
+def _start(rank: int, ranks: int, store: str, command: list[str]) -> subprocess.Popen[bytes]:
+    environ = {
+        "OMP_NUM_THREADS": "1",
+        **os.environ,
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(ranks),
+        "LOCAL_WORLD_SIZE": str(ranks),
+        "DEMO_STORE": store,
+    }
+    if sys.platform == "linux":
+        environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    return subprocess.Popen([sys.executable, *command], env=environ, stdin=subprocess.DEVNULL)
+
+
+def _end(children: list[subprocess.Popen[bytes]]) -> None:
+    for child in children:
+        if child.poll() is None:
+            child.terminate()
+    for child in children:
+        try:
+            child.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), sys.argv[2], sys.argv[3:]))
