@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TypedDict
 
 
-class LessonMemory(TypedDict):
-    """What the lesson's calculator returns; GB are 1e9 bytes."""
+class Gigabytes(TypedDict):
+    """The calculator's figures in GB of 1e9 bytes."""
 
-    params_billions: float
     weights_gb: float
     optimizer_gb: float
     gradients_gb: float
@@ -16,6 +15,12 @@ class LessonMemory(TypedDict):
     per_gpu_total_gb: float
     total_across_gpus_gb: float
     fits_on_80gb: bool
+
+
+class LessonMemory(Gigabytes):
+    """What the lesson's calculator returns: its figures and what they were asked for."""
+
+    params_billions: float
     num_gpus: int
     sharding: str
 
@@ -51,16 +56,23 @@ def memory_calculator(
         "optimizer": params * _OPTIMIZER_BYTES.get(optimizer, 0),
         "gradients": params * precision_bytes,
     }
+    activations = params * precision_bytes * 0.5
     if hidden_dim and num_layers:
         layer = sequence_length * batch_size_per_gpu * hidden_dim * precision_bytes * 4
         activations = layer * num_layers
-    else:
-        activations = params * precision_bytes * 0.5
     for part in _SHARDED.get(sharding, ()):
         states[part] /= num_gpus
-    total = states["weights"] + states["optimizer"] + states["gradients"] + activations
     return {
         "params_billions": params_billions,
+        **_in_gb(states, activations, num_gpus),
+        "num_gpus": num_gpus,
+        "sharding": sharding,
+    }
+
+
+def _in_gb(states: dict[str, float], activations: float, num_gpus: int) -> Gigabytes:
+    total = states["weights"] + states["optimizer"] + states["gradients"] + activations
+    return {
         "weights_gb": states["weights"] / 1e9,
         "optimizer_gb": states["optimizer"] / 1e9,
         "gradients_gb": states["gradients"] / 1e9,
@@ -68,6 +80,4 @@ def memory_calculator(
         "per_gpu_total_gb": total / 1e9,
         "total_across_gpus_gb": total * num_gpus / 1e9,
         "fits_on_80gb": total / 1e9 <= 80,
-        "num_gpus": num_gpus,
-        "sharding": sharding,
     }
