@@ -17,6 +17,8 @@ HELP: Final = N_("open the screen on this mode")
 
 FPS: Final = 10
 FPS_OVER_SSH: Final = 4
+ANSWERS_PER_S: Final = 30
+"""What moves by itself keeps to the frames asked for; a key is not made to wait for the next of them."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -46,7 +48,7 @@ def screen_options(args: Namespace, environ: Mapping[str, str]) -> ScreenOptions
 
 def open_screen(options: ScreenOptions) -> int:
     """Set what Textual reads at import, import the app and run it; returns its exit code."""
-    os.environ["TEXTUAL_FPS"] = str(options.fps)
+    os.environ["TEXTUAL_FPS"] = str(max(options.fps, ANSWERS_PER_S))
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     os.environ.setdefault("TEXTUAL_SMOOTH_SCROLL", "0")
     from scaletui import app  # Textual costs a quarter of a second
