@@ -100,4 +100,6 @@ class CanvasApp(ThemedApp[int]):
 
 
 if __name__ == "__main__":
-    sys.exit(CanvasApp(sys.argv[1] if len(sys.argv) > 1 else None).run() or 0)
+    app = CanvasApp(sys.argv[1] if len(sys.argv) > 1 else None)
+    app.run()
+    sys.exit(app.return_code)

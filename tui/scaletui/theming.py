@@ -89,7 +89,7 @@ def default_theme(environ: Mapping[str, str]) -> str:
     if "NO_COLOR" in environ:
         return "mono"
     term = environ.get("TERM", "")
-    rich = "COLORTERM" in environ or "256color" in term or "direct" in term
+    rich = bool(environ.get("COLORTERM")) or "256color" in term or "direct" in term
     return "dark" if rich else "ansi"
 
 
