@@ -12,11 +12,13 @@ class Framework(StrEnum):
     """Whose habits decide what stays allocated."""
 
     AUTO = "auto"
-    """Megatron under its own recipe, DeepSpeed under ZeRO, torch otherwise."""
+    """By strategy: Megatron for zero1, DeepSpeed for zero2 and zero3, torch for the others."""
     TORCH = "torch"
     """PyTorch as torchtitan writes it: fused norms, grouped-query attention without copies."""
     MEGATRON = "megatron"
     """Megatron Core with Transformer Engine: fp32 main gradients, fused kernels, gradient fusion."""
+    MEGATRON_LEGACY = "megatron-legacy"
+    """Megatron-LM before Transformer Engine: local kernels, attention's output copied, fp32 logits."""
     DEEPSPEED = "deepspeed"
     """DeepSpeed's engine around Hugging Face models."""
     HF = "hf"
@@ -32,11 +34,22 @@ class Attention(StrEnum):
     """The s x s scores as well."""
 
 
+class CpExchange(StrEnum):
+    """How context parallelism brings queries and keys together."""
+
+    RING = "ring"
+    """Keys and values travel around the group (arXiv:2310.01889)."""
+    ALL_TO_ALL = "all_to_all"
+    """Sequence and heads change places before and after attention (DeepSpeed-Ulysses, arXiv:2309.14509)."""
+    ALL_GATHER = "all_gather"
+    """Keys and values are gathered whole (Llama 3, arXiv:2407.21783, section 3.3.2)."""
+
+
 class LossKernel(StrEnum):
     """How logits become a loss, by the bytes a logit costs at its peak."""
 
     AUTO = "auto"
-    """Fused with Megatron, plain fp32 elsewhere."""
+    """Fused with Megatron, split over the vocabulary with TP, fp32 elsewhere."""
     UPCAST = "upcast"
     """Cross entropy on fp32 logits, the 16-bit logits freed."""
     UPCAST_KEPT = "upcast_kept"
@@ -50,7 +63,9 @@ class LossKernel(StrEnum):
     FUSED = "fused"
     """A kernel that turns 16-bit logits into their gradient in place."""
     PARALLEL = "parallel"
-    """Cross entropy over a vocabulary split by tensor parallelism, fp32."""
+    """torch's loss parallelism: DTensor cross entropy over a vocabulary split by TP, fp32."""
+    VOCAB_PARALLEL = "vocab_parallel"
+    """Megatron's unfused one: fp32 logits and their exponentials, split by TP."""
 
 
 class OptimizerLoop(StrEnum):
@@ -70,6 +85,7 @@ class Runtime:
 
     framework: Framework = Framework.AUTO
     attention: Attention = Attention.FLASH
+    cp_exchange: CpExchange = CpExchange.RING
     loss: LossKernel = LossKernel.AUTO
     loss_chunks: int = 8
     optimizer_loop: OptimizerLoop = OptimizerLoop.FOREACH

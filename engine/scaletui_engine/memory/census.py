@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.model import Role, TpRule
 from scaletui_engine.tensors import tensors
@@ -14,8 +14,13 @@ from scaletui_engine.units import ceil_div
 if TYPE_CHECKING:
     from scaletui_engine.memory.load import Load
     from scaletui_engine.model import Arch, Tensor
+    from scaletui_engine.runtime import Lora
 
-EMBEDDING_ROLES = (Role.EMBEDDING, Role.POSITION)
+TABLES: Final = (Role.EMBEDDING, Role.POSITION)
+FUSED: Final = {"wq": "qkv", "wk": "qkv", "wv": "qkv", "w1": "w13", "w3": "w13"}
+"""Weights that Megatron holds as one matrix."""
+QUANTIZED: Final = (Role.ATTENTION, Role.MLP, Role.EXPERT, Role.SHARED_EXPERT)
+"""What QLoRA holds in 4 bits: the matrices inside the layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,8 @@ class LocalTensor:
     copies: int = 1
     """Experts of the rank."""
     trainable: bool = True
+    quantized: bool = False
+    """Held in 4-bit NF4."""
 
     @property
     def expert(self) -> bool:
@@ -46,21 +53,15 @@ class Unit:
 
     name: str
     tensors: tuple[LocalTensor, ...]
-
-    @property
-    def numel(self) -> int:
-        """Elements on the rank before data-parallel sharding."""
-        return sum(tensor.numel for tensor in self.tensors)
-
-    @property
-    def trainable(self) -> int:
-        """Elements that get gradients."""
-        return sum(tensor.numel for tensor in self.tensors if tensor.trainable)
+    numel: int
+    """Elements on the rank before data-parallel sharding."""
+    trainable: int
+    """Those of them that get gradients."""
 
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """The four kinds of unit a stage is built from."""
+    """The kinds of unit that a pipeline rank is built from."""
 
     dense: Unit
     moe: Unit
@@ -68,24 +69,23 @@ class Census:
     head: Unit
     """Final norm and output projection; with tied embeddings the table is in `embedding`."""
     tied_head: Unit
-    """The same for a stage that does not hold the embedding and so needs its own copy of a tied table."""
+    """The same for a rank without the embedding, which needs its own copy of a tied table."""
 
 
 def census_of(load: Load) -> Census:
     """Cut every tensor of the model for one rank."""
     arch = load.arch
-    local = [(tensor, _cut(tensor, load)) for tensor in tensors(arch)]
-    inside = [(tensor.layers, piece) for tensor, piece in local if tensor.layers is not None]
-    outside = [piece for tensor, piece in local if tensor.layers is None]
-    embedding = tuple(piece for piece in outside if piece.role in EMBEDDING_ROLES)
-    head = tuple(piece for piece in outside if piece.role not in EMBEDDING_ROLES)
-    table = tuple(piece for piece in embedding if piece.role is Role.EMBEDDING)
+    pieces = [(tensor.layers, piece) for tensor in tensors(arch) for piece in _pieces(tensor, load)]
+    outside = [piece for layers, piece in pieces if layers is None]
+    embedding = [piece for piece in outside if piece.role in TABLES]
+    head = [piece for piece in outside if piece.role not in TABLES]
+    table = [piece for piece in embedding if piece.role is Role.EMBEDDING] if arch.tie else []
     return Census(
-        dense=_layer("dense", inside, _layer_of_kind(arch, moe=False)),
-        moe=_layer("moe", inside, _layer_of_kind(arch, moe=True)),
-        embedding=Unit("embedding", embedding),
-        head=Unit("head", head),
-        tied_head=Unit("head", head + table if arch.tie else head),
+        dense=_unit("dense", _of_layer(pieces, _first(arch, moe=False))),
+        moe=_unit("moe", _of_layer(pieces, _first(arch, moe=True))),
+        embedding=_unit("embedding", embedding),
+        head=_unit("head", head),
+        tied_head=_unit("tied_head", head + table),
     )
 
 
@@ -94,30 +94,69 @@ def moe_layers(arch: Arch) -> range:
     return range(0) if arch.moe is None else expert_layers(arch, arch.moe)
 
 
-def _layer_of_kind(arch: Arch, *, moe: bool) -> int | None:
+def _first(arch: Arch, *, moe: bool) -> int | None:
     experts = moe_layers(arch)
     return next((layer for layer in range(arch.layers) if (layer in experts) is moe), None)
 
 
-def _layer(name: str, inside: list[tuple[range, LocalTensor]], layer: int | None) -> Unit:
-    held = () if layer is None else tuple(piece for layers, piece in inside if layer in layers)
-    return Unit(name, held)
+def _of_layer(pieces: list[tuple[range | None, LocalTensor]], layer: int | None) -> list[LocalTensor]:
+    if layer is None:
+        return []
+    return [piece for layers, piece in pieces if layers is not None and layer in layers]
 
 
-def _cut(tensor: Tensor, load: Load) -> LocalTensor:
-    expert = tensor.role is Role.EXPERT
+def _unit(name: str, held: list[LocalTensor]) -> Unit:
+    numel = sum(tensor.numel for tensor in held)
+    return Unit(name, tuple(held), numel, sum(tensor.numel for tensor in held if tensor.trainable))
+
+
+def _pieces(tensor: Tensor, load: Load) -> tuple[LocalTensor, ...]:
+    """The tensor's own piece, with its adapters where it has any."""
+    plan, expert = load.plan, tensor.is_expert
     shape = _cut_shape(tensor, load, load.etp if expert else load.tp)
-    copies = ceil_div(tensor.experts, load.plan.axes.ep) if expert else tensor.experts
-    return LocalTensor(tensor.name, tensor.role, shape, copies, _trainable(tensor, load.plan.frozen))
+    copies = ceil_div(tensor.experts, plan.axes.ep) if expert else tensor.experts
+    piece = LocalTensor(tensor.name, tensor.role, shape, copies, is_trained(tensor, plan.frozen))
+    if plan.lora is None:
+        return (piece,)
+    quantized = plan.lora.quantized and len(shape) == 2 and tensor.role in QUANTIZED
+    base = replace(piece, trainable=False, quantized=quantized)
+    return (base, *_adapters(base, plan.lora))
 
 
-def _trainable(tensor: Tensor, frozen: tuple[str, ...]) -> bool:
+def fused_shapes(unit: Unit) -> tuple[tuple[int, int], ...]:
+    """Matrices of a unit's dense weights as Megatron fuses them, each distinct shape once."""
+    rows: dict[tuple[str, int], int] = {}
+    for tensor in unit.tensors:
+        if len(tensor.shape) == 2 and tensor.trainable and not tensor.expert:
+            block, _, last = tensor.name.rpartition(".")
+            key = (block + FUSED.get(last, last), tensor.shape[1])
+            rows[key] = rows.get(key, 0) + tensor.shape[0]
+    return tuple({(count, columns) for (_, columns), count in rows.items()})
+
+
+def is_trained(tensor: Tensor, frozen: tuple[str, ...]) -> bool:
+    """Whether no entry of `frozen` is the tensor's role or the start of its name."""
     return not any(tensor.role == word or tensor.name.startswith(word) for word in frozen)
+
+
+def is_adapted(name: str, lora: Lora) -> bool:
+    """Whether a tensor of that name gets adapters: its last name is a target."""
+    return name.rpartition(".")[2] in lora.targets
+
+
+def _adapters(base: LocalTensor, lora: Lora) -> tuple[LocalTensor, ...]:
+    """A (rank, in) and B (out, rank) beside a weight (out, in) (arXiv:2106.09685, section 4.1)."""
+    if len(base.shape) != 2 or not is_adapted(base.name, lora):
+        return ()
+    rows, columns = base.shape
+    down = LocalTensor(f"{base.name}.lora_a", base.role, (lora.rank, columns), base.copies)
+    up = LocalTensor(f"{base.name}.lora_b", base.role, (rows, lora.rank), base.copies)
+    return (down, up)
 
 
 def _cut_shape(tensor: Tensor, load: Load, degree: int) -> tuple[int, ...]:
     shape = tensor.shape
-    if tensor.tp is TpRule.REPLICATED:
+    if tensor.tp is TpRule.REPLICATED or degree == 1 and tensor.tp is not TpRule.VOCAB:
         return shape
     if tensor.tp is TpRule.ROW:
         return (*shape[:-1], ceil_div(shape[-1], degree))

@@ -8,7 +8,7 @@ from scaletui_engine.memory.budget import MemoryBudget, StageBudget
 from scaletui_engine.memory.contents import Contents, contents_of
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.outside import outside_range, reserved_range
-from scaletui_engine.memory.phases import peak
+from scaletui_engine.memory.phases import moments, peak
 
 if TYPE_CHECKING:
     from scaletui_engine.scenario import Scenario
@@ -27,7 +27,7 @@ def evaluate(scenario: Scenario) -> MemoryBudget:
 
 
 def _stage(contents: Contents) -> StageBudget:
-    moment = peak(contents)
+    moment = peak(moments(contents))
     return StageBudget(
         stage=contents.rank,
         phase=moment.phase,

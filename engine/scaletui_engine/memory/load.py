@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.plan import Strategy
 from scaletui_engine.precisions import held_precision
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from scaletui_engine.plan import Plan
     from scaletui_engine.precision import Precision
 
-MEGATRON_VOCAB_MULTIPLE = 128
+MEGATRON_VOCAB_MULTIPLE: Final = 128
 """Megatron pads the vocabulary to this times tp (its `make-vocab-size-divisible-by`)."""
+
+MEGATRON: Final = (Framework.MEGATRON, Framework.MEGATRON_LEGACY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +51,18 @@ class Load:
     @property
     def megatron(self) -> bool:
         """Whether Megatron's habits apply."""
-        return self.framework is Framework.MEGATRON
+        return self.framework in MEGATRON
 
-
-def framework_of(plan: Plan) -> Framework:
-    """The framework whose habits apply: the plan's own, else its recipe's, else its strategy's."""
-    if plan.runtime.framework is not Framework.AUTO:
-        return plan.runtime.framework
-    if plan.precision == "megatron":
-        return Framework.MEGATRON
-    deepspeed = plan.strategy in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
-    return Framework.DEEPSPEED if deepspeed else Framework.TORCH
+    @property
+    def hf(self) -> bool:
+        """Whether the layers are Hugging Face's."""
+        return self.framework in (Framework.HF, Framework.DEEPSPEED)
 
 
 def load_of(arch: Arch, plan: Plan) -> Load:
     """Divide a microbatch and the states by the axes of a plan."""
     axes, runtime = plan.axes, plan.runtime
-    framework = framework_of(plan)
+    framework = plan.framework
     etp = _expert_tp(plan, framework)
     shard = _shard_degree(plan)
     return Load(
@@ -97,7 +94,7 @@ def _expert_tp(plan: Plan, framework: Framework) -> int:
     axes = plan.axes
     if plan.runtime.etp is not None:
         return plan.runtime.etp
-    if axes.ep == 1 or (framework is Framework.MEGATRON and axes.dp * axes.cp % axes.ep == 0):
+    if axes.ep == 1 or (framework in MEGATRON and axes.dp * axes.cp % axes.ep == 0):
         return axes.tp
     return 1
 
@@ -105,5 +102,5 @@ def _expert_tp(plan: Plan, framework: Framework) -> int:
 def _padded_vocab(arch: Arch, tp: int, multiple: int | None, framework: Framework) -> int:
     step = multiple
     if step is None:
-        step = MEGATRON_VOCAB_MULTIPLE * tp if framework is Framework.MEGATRON else tp
+        step = MEGATRON_VOCAB_MULTIPLE * tp if framework in MEGATRON else tp
     return ceil_div(arch.vocab, step) * step

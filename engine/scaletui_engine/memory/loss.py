@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.runtime import LossKernel
+from scaletui_engine.runtime import Framework, LossKernel
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.load import Load
 
-_FP32 = 4
+_FP32: Final = 4
+SPLIT: Final = (LossKernel.FUSED, LossKernel.PARALLEL, LossKernel.VOCAB_PARALLEL)
+"""Kernels whose logits stay split over the vocabulary."""
 
 
 def kernel_of(load: Load) -> LossKernel:
@@ -18,6 +20,8 @@ def kernel_of(load: Load) -> LossKernel:
     chosen = load.plan.runtime.loss
     if chosen is not LossKernel.AUTO:
         return chosen
+    if load.framework is Framework.MEGATRON_LEGACY:
+        return LossKernel.VOCAB_PARALLEL
     if load.megatron:
         return LossKernel.FUSED
     return LossKernel.PARALLEL if load.tp > 1 else LossKernel.UPCAST
@@ -25,11 +29,9 @@ def kernel_of(load: Load) -> LossKernel:
 
 def loss_bytes(load: Load) -> int:
     """Bytes of logits and their relatives at the moment of the loss, on the rank that holds the head."""
-    kernel = kernel_of(load)
-    split = load.tp if kernel in (LossKernel.FUSED, LossKernel.PARALLEL) else 1
-    logits = load.tokens * ceil_div(load.vocab, split)
+    kernel, item = kernel_of(load), load.item
+    logits = load.tokens * (ceil_div(load.vocab, load.tp) if kernel in SPLIT else load.vocab)
     chunks = load.plan.runtime.loss_chunks
-    item = load.item
     if kernel is LossKernel.CHUNKED:
         return logits * 2 * item + ceil_div(logits * 3 * _FP32, chunks)
     if kernel is LossKernel.CHUNKED_HEAD:
@@ -38,13 +40,11 @@ def loss_bytes(load: Load) -> int:
 
 
 def _bytes_a_logit(kernel: LossKernel, item: int) -> int:
-    """fp32 log-probabilities and two fp32 gradients; `pred` once more where a reference keeps it."""
-    if kernel is LossKernel.FUSED:
-        return item
-    if kernel is LossKernel.PLAIN:
-        return 3 * item
-    if kernel is LossKernel.UPCAST_KEPT:
-        return 4 * _FP32
-    if kernel is LossKernel.PARALLEL:
-        return 4 * _FP32 + item
-    return 3 * _FP32
+    """fp32 log-probabilities and two fp32 gradients; the fp32 logits once more where a reference keeps them."""
+    return {
+        LossKernel.FUSED: item,
+        LossKernel.PLAIN: 3 * item,
+        LossKernel.VOCAB_PARALLEL: 2 * _FP32,
+        LossKernel.UPCAST_KEPT: 4 * _FP32,
+        LossKernel.PARALLEL: 4 * _FP32 + item,
+    }.get(kernel, 3 * _FP32)

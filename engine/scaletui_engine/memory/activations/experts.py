@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from scaletui_engine.memory.activations.attention import after, linear_input, norm_statistics
+from scaletui_engine.memory.activations.common import entry, leave
 from scaletui_engine.memory.activations.mlp import block, fused
-from scaletui_engine.memory.activations.saved import ROW_BYTES, Saved, widths
+from scaletui_engine.memory.activations.saved import ROW_BYTES, Saved
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
@@ -20,20 +20,18 @@ def experts(load: Load, moe: Moe) -> tuple[Saved, ...]:
 
     Balanced routing brings each rank topk tokens for each of its own, whatever ep is.
     """
-    width = widths(load)
     shared = block(load, moe.shared * moe.shared_ffn, "shared_experts") if moe.shared else ()
+    scores = ceil_div(load.tokens * moe.experts * ROW_BYTES, load.sp)
     return (
-        Saved("moe.norm_input", width.outer(load.arch.hidden), "mlp_input"),
-        *norm_statistics(load, "moe.norm_statistics"),
-        linear_input(load, "moe.input"),
-        Saved("moe.router_scores", ceil_div(load.tokens * moe.experts * ROW_BYTES, load.sp), "moe"),
+        *entry(load, "moe", ("router", "w1", "w3")),
+        Saved("moe.router_scores", scores, "moe"),
         *_routed(load, moe),
         *shared,
-        *after(load, "moe"),
+        *leave(load, "moe", "moe"),
     )
 
 
-def routed_tokens(load: Load, moe: Moe) -> int:
+def routed_rows(load: Load, moe: Moe) -> int:
     """Rows that the experts of a rank receive: topk copies of its tokens, by capacity and imbalance."""
     runtime = load.plan.runtime
     even = ceil_div(load.tokens * moe.topk * load.etp, load.tp)
@@ -41,13 +39,13 @@ def routed_tokens(load: Load, moe: Moe) -> int:
 
 
 def _routed(load: Load, moe: Moe) -> tuple[Saved, ...]:
-    row = routed_tokens(load, moe) * load.item
+    row = routed_rows(load, moe) * load.item
     hidden, ffn = load.arch.hidden, ceil_div(moe.ffn, load.etp)
     entering = 2 if load.arch.gated else 1
     saved = (
-        Saved("moe.permuted_input", row * hidden, "moe"),
+        Saved("moe.permuted_input", row * hidden, "moe", ("w1", "w3")),
         Saved("moe.activation_input", row * entering * ffn, "moe"),
-        Saved("moe.down_input", row * ffn, "moe_act"),
+        Saved("moe.down_input", row * ffn, "moe_act", ("w2",)),
         Saved("moe.expert_output", row * hidden, "moe"),
     )
     if load.arch.gated and not fused(load):

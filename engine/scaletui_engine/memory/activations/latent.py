@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.memory.activations.attention import after, core, linear_input, norm_statistics
+from scaletui_engine.memory.activations.attention import core
+from scaletui_engine.memory.activations.common import entry, leave
 from scaletui_engine.memory.activations.saved import Saved, widths
 
 if TYPE_CHECKING:
@@ -14,16 +15,12 @@ if TYPE_CHECKING:
 
 def latent_attention(load: Load, mla: Mla) -> tuple[Saved, ...]:
     """Latents are cut along the sequence, the projected heads by TP."""
-    arch, width = load.arch, widths(load)
-    values = arch.heads * mla.v_head_dim
     return (
-        Saved("attention.norm_input", width.outer(arch.hidden), "input"),
-        *norm_statistics(load, "attention.norm_statistics"),
-        linear_input(load, "attention.qkv_input"),
+        *entry(load, "attention", ("wq", "wq_a", "wkv_a")),
         *_latents(load, mla),
         *_projected(load, mla),
-        *core(load, values),
-        *after(load, "attention"),
+        *core(load, load.arch.heads * mla.v_head_dim),
+        *leave(load, "attention", "attention"),
     )
 
 
@@ -31,13 +28,13 @@ def _latents(load: Load, mla: Mla) -> tuple[Saved, ...]:
     width = widths(load)
     query = (
         Saved("attention.query_latent", width.outer(mla.q_lora_rank), "attention"),
-        Saved("attention.query_latent_normed", width.outer(mla.q_lora_rank), "attention"),
+        Saved("attention.query_latent_normed", width.outer(mla.q_lora_rank), "attention", ("wq_b",)),
     )
     latent = mla.kv_lora_rank + mla.qk_rope_head_dim
     return (
         *(query if mla.q_lora_rank else ()),
         Saved("attention.kv_latent", width.outer(latent), "attention"),
-        Saved("attention.kv_latent_normed", width.outer(mla.kv_lora_rank), "attention"),
+        Saved("attention.kv_latent_normed", width.outer(mla.kv_lora_rank), "attention", ("wkv_b",)),
     )
 
 

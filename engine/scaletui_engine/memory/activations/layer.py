@@ -1,22 +1,23 @@
-"""A layer's activations, and what a recompute policy leaves of them."""
+"""A layer's activations: all of them, what recompute leaves, and what the backward pass adds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scaletui_engine.memory.activations.attention import attention
-from scaletui_engine.memory.activations.experts import experts
+from scaletui_engine.memory.activations.attention import attention, score_elements
+from scaletui_engine.memory.activations.experts import experts, routed_rows
 from scaletui_engine.memory.activations.latent import latent_attention
 from scaletui_engine.memory.activations.mlp import mlp
-from scaletui_engine.memory.activations.saved import Saved, total
+from scaletui_engine.memory.activations.policy import kept
+from scaletui_engine.memory.activations.saved import Saved, total, widths
 from scaletui_engine.plan import Recompute
+from scaletui_engine.runtime import Attention
+from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
+    from scaletui_engine.memory.census import Unit
     from scaletui_engine.memory.load import Load
-
-SAC_KEPT = ("attention.norm_input", "attention.output", "attention.log_sum_exp", "attention.query")
-"""What torchtitan's per-op policy keeps besides every second matrix product: layer input and attention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +28,63 @@ class LayerActivations:
     """What the layer keeps without recompute; a recomputed layer has it for a moment in its backward pass."""
     kept: tuple[Saved, ...]
     """What stays from the forward to the backward pass under the plan's recompute policy."""
+    full_bytes: int
+    kept_bytes: int
+    backward_bytes: int
+    """Gradients of activations at the worst point of the layer's backward pass."""
 
     @property
-    def full_bytes(self) -> int:
-        """Bytes without recompute."""
-        return total(self.everything)
-
-    @property
-    def kept_bytes(self) -> int:
-        """Bytes that wait for the backward pass."""
-        return total(self.kept)
+    def recomputed_bytes(self) -> int:
+        """What comes back into being before a recomputed layer runs backward."""
+        return max(self.full_bytes - self.kept_bytes, 0)
 
 
-def layer_activations(load: Load, *, moe: bool) -> LayerActivations:
+def layer_activations(load: Load, unit: Unit, *, moe: bool) -> LayerActivations:
     """The activations of a dense or an expert layer."""
     arch = load.arch
     first = attention(load) if arch.mla is None else latent_attention(load, arch.mla)
     second = experts(load, arch.moe) if moe and arch.moe is not None else mlp(load)
-    everything = (*first, *second)
-    return LayerActivations(everything, _kept(everything, load))
+    everything = _trained((*first, *second), unit)
+    stays = kept(everything, unit, load)
+    return LayerActivations(
+        everything, stays, total(everything), total(stays), _backward(load, second, moe=moe)
+    )
 
 
-def _kept(everything: tuple[Saved, ...], load: Load) -> tuple[Saved, ...]:
-    policy = load.plan.recompute
-    if policy is Recompute.NONE:
-        return everything
-    if policy is Recompute.FULL:
-        return tuple(saved for saved in everything if saved.module == "input")
-    modules = load.plan.runtime.recompute_modules or ("core_attn",)
-    return tuple(saved for saved in everything if saved.module not in modules)
+def recomputed_layers(load: Load, layers: int) -> int:
+    """How many of a rank's layers a full recompute covers: one of every k, or the first n (Megatron's block)."""
+    runtime = load.plan.runtime
+    if load.plan.recompute is not Recompute.FULL:
+        return layers
+    if runtime.recompute_layers is not None:
+        return min(runtime.recompute_layers, layers)
+    return layers // runtime.recompute_every
+
+
+def _trained(saved: tuple[Saved, ...], unit: Unit) -> tuple[Saved, ...]:
+    """Without inputs of projections whose weights are frozen and carry no adapter."""
+    if unit.trainable == unit.numel:
+        return saved
+    alive = {part for tensor in unit.tensors if tensor.trainable for part in tensor.name.split(".")}
+    return tuple(tensor for tensor in saved if not tensor.weights or alive.intersection(tensor.weights))
+
+
+def _backward(load: Load, second: tuple[Saved, ...], *, moe: bool) -> int:
+    """The larger of the two blocks' worst points: the activation function's, or unfused attention's.
+
+    At the activation function the gradients of both gated inputs exist, less the second projection's input,
+    which is free by then, and two gradients of the stream. When attention runs backward, what the
+    feed-forward block had saved is free.
+    """
+    width, arch = widths(load), load.arch
+    stream = 2 * width.outer(arch.hidden)
+    gated = 2 if arch.gated else 1
+    if moe and arch.moe is not None:
+        row = routed_rows(load, arch.moe) * load.item
+        block = row * (gated * ceil_div(arch.moe.ffn, load.etp) + arch.hidden)
+    else:
+        block = width.inner(gated * arch.ffn)
+    if load.plan.runtime.attention is Attention.FLASH:
+        return stream + block
+    scores = 2 * score_elements(load) * load.item
+    return stream + max(block, scores - total(second))

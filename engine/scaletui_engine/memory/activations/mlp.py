@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.memory.activations.attention import after, linear_input, norm_statistics
+from scaletui_engine.memory.activations.common import entry, leave
 from scaletui_engine.memory.activations.saved import Saved, widths
 
 if TYPE_CHECKING:
@@ -12,30 +12,19 @@ if TYPE_CHECKING:
 
 
 def mlp(load: Load) -> tuple[Saved, ...]:
-    """The MLP of one dense layer."""
-    arch = load.arch
-    own_norm = arch.norms_per_layer > 1
-    entry = (
-        Saved("mlp.norm_input", widths(load).outer(arch.hidden), "mlp_input"),
-        *norm_statistics(load, "mlp.norm_statistics"),
-        linear_input(load, "mlp.input"),
-    )
-    return (
-        *(entry if own_norm else ()),
-        *block(load, arch.ffn, "mlp"),
-        *after(load, "mlp"),
-    )
+    """The MLP of one dense layer; a layer with one norm (Phi-2) feeds it what attention gets."""
+    own = entry(load, "mlp", ("w1", "w3")) if load.arch.norms_per_layer > 1 else ()
+    return (*own, *block(load, load.arch.ffn, "mlp"), *leave(load, "mlp", "mlp"))
 
 
 def block(load: Load, ffn: int, module: str) -> tuple[Saved, ...]:
     """Inner tensors of a feed-forward block: what the activation and the second projection need again."""
-    width = widths(load)
-    entering = 2 if load.arch.gated else 1
+    width, gated = widths(load), load.arch.gated
     saved = (
-        Saved(f"{module}.activation_input", width.inner(entering * ffn), module),
-        Saved(f"{module}.down_input", width.inner(ffn), f"{module}_act"),
+        Saved(f"{module}.activation_input", width.inner((2 if gated else 1) * ffn), module),
+        Saved(f"{module}.down_input", width.inner(ffn), module, ("w2",)),
     )
-    if load.arch.gated and not fused(load):
+    if gated and not fused(load):
         return (*saved, Saved(f"{module}.gate_output", width.inner(ffn), module))
     return saved
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.units import ceil_div
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from scaletui_engine.memory.load import Load
 
-ROW_BYTES = 4
+ROW_BYTES: Final = 4
 """Bytes of one fp32 statistic a row: a norm's 1/rms, attention's log-sum-exp."""
 
 
@@ -24,12 +24,14 @@ class Saved:
     """Message id: "attention.norm_input"."""
     bytes: int
     module: str
-    """The part that would be recomputed to drop it: "input", "norm", "attention", "core_attn", "mlp"."""
+    """What a recompute policy must name to drop it: "input", "norm", "core_attn", "mlp_act"."""
+    weights: tuple[str, ...] = ()
+    """Last names of the weights whose gradients need it; kept for its own sake when empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Widths:
-    """Turns features a token into bytes: `outer` lies outside the TP regions, `inner` within."""
+    """Turns features a token into bytes, by where a tensor lies."""
 
     tokens: int
     item: int

@@ -1,0 +1,55 @@
+"""What a recompute policy leaves of a layer's saved tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.memory.activations.saved import Saved, widths
+from scaletui_engine.model import Role
+from scaletui_engine.plan import Recompute
+from scaletui_engine.runtime import Framework
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scaletui_engine.memory.census import LocalTensor, Unit
+    from scaletui_engine.memory.load import Load
+
+_KERNEL: Final = ("attention.output", "attention.log_sum_exp")
+_MATRICES: Final = (Role.ATTENTION, Role.MLP, Role.SHARED_EXPERT)
+
+
+def kept(everything: tuple[Saved, ...], unit: Unit, load: Load) -> tuple[Saved, ...]:
+    """The tensors that stay from the forward to the backward pass."""
+    policy = load.plan.recompute
+    if policy is Recompute.NONE:
+        return everything
+    entering = tuple(saved for saved in everything if saved.module == "input")
+    if policy is Recompute.FULL:
+        return entering
+    if load.framework is Framework.TORCH and not load.plan.runtime.recompute_modules:
+        return (*entering, *per_op(everything, unit, load))
+    modules = load.plan.runtime.recompute_modules or ("core_attn",)
+    return tuple(saved for saved in everything if saved.module not in modules)
+
+
+def per_op(everything: tuple[Saved, ...], unit: Unit, load: Load) -> Iterable[Saved]:
+    """torch's selective checkpointing by operation, as torchtitan configures it.
+
+    Attention's own results are kept, and the outputs of every other matrix product in the order in which they
+    run, the first one included (torchtitan, models/llama/parallelize_llama.py, `_get_custom_policy`); with TP
+    the reduce-scattered results of the row-parallel products as well. Products with a bias are addmm, which
+    the policy does not name.
+    """
+    yield from (saved for saved in everything if saved.name in _KERNEL)
+    width = widths(load)
+    products = [tensor for tensor in unit.tensors if _is_product(tensor, unit)]
+    for product in products[::2]:
+        yield Saved(f"product.{product.name.rpartition('.')[2]}", width.whole(product.shape[0]), "product")
+    if load.tp > 1:
+        yield Saved("product.reduced", 2 * width.outer(load.arch.hidden), "product")
+
+
+def _is_product(tensor: LocalTensor, unit: Unit) -> bool:
+    biased = any(other.name == f"{tensor.name}.bias" for other in unit.tensors)
+    return len(tensor.shape) == 2 and tensor.role in _MATRICES and not biased

@@ -1,0 +1,97 @@
+"""Terms that several moments share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui_engine.memory.activations.saved import widths
+from scaletui_engine.memory.phases.moment import REDUCED, Term
+from scaletui_engine.plan import Offload
+from scaletui_engine.runtime import LossKernel, OptimizerLoop
+from scaletui_engine.units import ceil_div
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.contents import Contents
+
+
+def states(contents: Contents) -> tuple[Term, ...]:
+    """Weights, optimizer and master weights: there from the first step to the last, unless offloaded."""
+    held, offload = contents.states, contents.load.plan.offload
+    weights = 0 if offload is Offload.PARAMS else held.weights
+    stays = offload is Offload.NONE
+    return (
+        ("weights", "weights.states", weights),
+        ("optimizer", "optimizer.states", held.optimizer if stays else 0),
+        ("master_weights", "master_weights.states", held.master_weights if stays else 0),
+    )
+
+
+def gradients(contents: Contents) -> Term:
+    """The rank's gradients, all of them."""
+    plan = contents.load.plan
+    away = plan.offload is Offload.PARAMS or plan.runtime.optimizer_in_backward
+    return ("gradients", REDUCED, 0 if away else contents.states.gradients)
+
+
+def head_terms(contents: Contents) -> tuple[Term, ...]:
+    """The final norm's input, the output projection's input, the logits and what the loss makes of them."""
+    if contents.head is None:
+        return ()
+    load = contents.load
+    width, hidden = widths(load), load.arch.hidden
+    entry = contents.stream if load.megatron else width.whole(hidden)
+    return (
+        ("activations", "activations.head", contents.stream + entry),
+        ("loss", f"loss.{contents.loss_kernel}", contents.loss_bytes),
+    )
+
+
+def layers(contents: Contents) -> Term:
+    """Activations of every microbatch in flight."""
+    return ("activations", "activations.layers", contents.activation_bytes)
+
+
+def layers_after(contents: Contents) -> Term:
+    """Activations once the oldest microbatch has run backward."""
+    return ("activations", "activations.layers", max(contents.activation_bytes - contents.kept, 0))
+
+
+def running_backward(contents: Contents) -> tuple[Term, ...]:
+    """What a layer's own backward pass adds: recomputed activations, gradients of activations."""
+    kind = contents.last
+    if kind is None:
+        return ()
+    return (
+        ("activations", "activations.recomputed", kind.activations.recomputed_bytes),
+        ("activations", "activations.gradients", kind.activations.backward_bytes),
+    )
+
+
+def foreach_temporary(contents: Contents) -> Term:
+    """torch's foreach loops take the root of the second moment into new tensors (torch/optim/adamw.py)."""
+    plan = contents.load.plan
+    off = plan.offload is not Offload.NONE or plan.runtime.optimizer_in_backward
+    loop = plan.runtime.optimizer_loop
+    if off or loop is OptimizerLoop.FUSED or plan.optimizer.endswith("fused"):
+        return ("buffers", "buffers.optimizer_temporary", 0)
+    held = contents.states.optimizer // 2
+    if loop is OptimizerLoop.SINGLE:
+        held = ceil_div(held * contents.largest_tensor, max(contents.trainable, 1))
+    return ("buffers", "buffers.optimizer_temporary", held)
+
+
+def persist(contents: Contents) -> bool:
+    """Whether gradients exist already when the worst microbatch runs forward."""
+    return contents.load.plan.accumulation > 1
+
+
+def head_gradient(contents: Contents) -> Term:
+    """The output projection's whole gradient, which waits for the end of the backward pass."""
+    head = contents.head
+    elements = 0 if head is None else head.trainable
+    return ("unsharded", "unsharded.head_gradient", elements * contents.load.precision.compute)
+
+
+def in_chunks(contents: Contents) -> bool:
+    """Whether the head runs inside the loss, so that its gradient exists at the loss already."""
+    return contents.loss_kernel is LossKernel.CHUNKED_HEAD

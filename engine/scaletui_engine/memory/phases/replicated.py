@@ -1,0 +1,125 @@
+"""Moments of a step whose weights are whole on every rank: DDP, ZeRO-1, ZeRO-2 and Megatron."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui_engine.memory.activations.saved import widths
+from scaletui_engine.memory.phases.common import (
+    foreach_temporary,
+    gradients,
+    head_terms,
+    layers,
+    layers_after,
+    persist,
+    running_backward,
+    states,
+)
+from scaletui_engine.memory.phases.moment import Moment, Term
+from scaletui_engine.plan import Offload, Strategy
+from scaletui_engine.runtime import Framework
+from scaletui_engine.units import ceil_div
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.contents import Contents
+
+
+def replicated_moments(contents: Contents) -> tuple[Moment, ...]:
+    """The candidates for the peak, in the order of a step."""
+    base = (*states(contents), *_buffers(contents))
+    forward = (*base, gradients(contents)) if _kept_gradients(contents) else base
+    after = (*base, _reduced(contents))
+    step = () if contents.load.megatron else _step(contents)
+    return (
+        Moment("loss" if contents.head else "forward", (*forward, *_at_loss(contents))),
+        Moment("backward", (*after, layers(contents), *_copies(contents), *running_backward(contents))),
+        Moment("end_of_backward", (*after, layers_after(contents), *_at_embedding(contents))),
+        Moment("step", (*base, gradients(contents), *step)),
+    )
+
+
+def _at_loss(contents: Contents) -> tuple[Term, ...]:
+    """Megatron gathers the head's input again and makes its gradient while the logits are there."""
+    load = contents.load
+    again = 0
+    if load.megatron and contents.head is not None:
+        whole = widths(load).whole(load.arch.hidden)
+        again = whole * 2 if load.sp > 1 else whole
+    return (
+        layers(contents),
+        *_copies(contents),
+        *head_terms(contents),
+        ("activations", "activations.head_gradient", again),
+    )
+
+
+def _kept_gradients(contents: Contents) -> bool:
+    """Megatron's main gradients are one buffer for ever; DDP's views of buckets as well."""
+    load = contents.load
+    view = load.plan.strategy is Strategy.DDP and load.plan.runtime.gradient_as_bucket_view
+    return load.megatron or view or persist(contents)
+
+
+def _reduced(contents: Contents) -> Term:
+    """ZeRO-2 with offload sends each bucket to the host; otherwise the gradients as they are held."""
+    plan = contents.load.plan
+    if plan.strategy is Strategy.ZERO2 and plan.offload is not Offload.NONE:
+        return ("gradients", "gradients.offloaded", 0)
+    return gradients(contents)
+
+
+def _buffers(contents: Contents) -> tuple[Term, ...]:
+    load = contents.load
+    strategy, runtime = load.plan.strategy, load.plan.runtime
+    if load.megatron:
+        return (("buffers", "buffers.dummy_gradients", _dummy_gradients(contents)),)
+    if strategy is Strategy.DDP and load.plan.axes.dp > 1 and not runtime.gradient_as_bucket_view:
+        return (("buffers", "buffers.ddp_buckets", contents.states.gradients),)
+    if strategy in (Strategy.ZERO1, Strategy.ZERO2):
+        elements = min(runtime.zero_bucket, contents.layers_numel + contents.root_numel)
+        return (("buffers", "buffers.reduce_bucket", elements * load.precision.compute),)
+    return ()
+
+
+def _copies(contents: Contents) -> tuple[Term, ...]:
+    """autocast keeps its 16-bit copies of fp32 weights until the forward pass and its graph are gone."""
+    load = contents.load
+    recipe = load.precision
+    if load.megatron or recipe.compute >= recipe.weights or load.plan.lora is not None:
+        return ()
+    elements = contents.layers_numel + contents.root_numel
+    return (("unsharded", "unsharded.autocast_copies", elements * recipe.compute),)
+
+
+def _at_embedding(contents: Contents) -> tuple[Term, ...]:
+    """Megatron's embedding makes a dense 16-bit gradient before it is added to the main one."""
+    if not contents.load.megatron:
+        return ()
+    table = next((unit for unit in contents.ends if unit.name == "embedding"), None)
+    elements = 0 if table is None else table.trainable
+    return (("buffers", "buffers.embedding_gradient", elements * contents.load.item),)
+
+
+def _step(contents: Contents) -> tuple[Term, ...]:
+    """The optimizer's temporaries; DeepSpeed copies its gradient partition to fp32 first."""
+    load = contents.load
+    if load.plan.strategy is Strategy.DDP:
+        return (foreach_temporary(contents),)
+    copy = contents.states.master_weights if load.plan.offload is Offload.NONE else 0
+    return (("buffers", "buffers.fp32_gradients", copy),)
+
+
+def _dummy_gradients(contents: Contents) -> int:
+    """Megatron's gradient fusion hands autograd one 16-bit dummy for each distinct weight shape.
+
+    Query, key and value are one weight there, and so are the two inputs of a gated MLP. Source: Transformer
+    Engine, module/base.py, `get_dummy_wgrad`.
+    """
+    load = contents.load
+    if not load.plan.runtime.gradient_fusion or load.framework is Framework.MEGATRON_LEGACY:
+        return 0
+    shapes = {shape for kind, _ in contents.layers for shape in kind.fused_shapes}
+    elements = sum(rows * columns for rows, columns in shapes)
+    if contents.head is not None:
+        elements += ceil_div(load.vocab, load.tp) * load.arch.hidden
+    return elements * load.item

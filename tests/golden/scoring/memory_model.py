@@ -1,0 +1,121 @@
+"""The architecture a published record speaks of: its own numbers, else a model of the catalogue."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from scaletui_engine.catalog import load_model
+from scaletui_engine.errors import UnknownNameError
+from scaletui_engine.fields import read
+from scaletui_engine.model import Arch, Mla, Moe, Norm, QkNorm
+from scoring.memory_fields import Config, MissingField, flag, need, text, whole
+
+DIMENSIONS = ("layers", "hidden", "heads", "ffn", "vocab")
+
+
+def arch_of(config: Config) -> Arch:
+    """Dimensions of the record, with what it leaves out taken from the catalogue. Raises MissingField."""
+    named = named_arch(text(config, "model"))
+    if text(config, "attn") == "mla":
+        return _latent(config)
+    absent = [name for name in DIMENSIONS if whole(config, name) is None]
+    if not absent:
+        return _with_record(_dense(config), config, named)
+    if named is None:
+        raise MissingField(f"missing field {absent[0]} (model {config.get('model')!r} is not in the catalogue)")
+    layers = whole(config, "layers")
+    return named if layers is None else replace(named, layers=layers)
+
+
+def named_arch(name: str) -> Arch | None:
+    """The catalogue's model of that name, however it is written; None when there is none."""
+    for candidate in _candidates(name):
+        if candidate in _PUBLIC:
+            return read(Arch, _PUBLIC[candidate]["arch"], candidate)
+        try:
+            return load_model(candidate).arch
+        except UnknownNameError:
+            continue
+    return None
+
+
+_PUBLIC = json.loads((Path(__file__).parents[1] / "memory_models.json").read_text("utf-8"))
+_SAME = {"deepseek-v3-16b": "deepseek-v2-lite-16b", "deepseekv2": "deepseek-v2-236b", "deepseekv3": "deepseek-v3-671b"}
+
+
+def _candidates(name: str) -> list[str]:
+    """"Llama-3-8B/3.1-8B" -> llama-3-8b; "Moonlight-16B (1 dense ...)" -> moonlight-16b; "org/name" -> name."""
+    plain = re.sub(r"\(.*?\)", "", name).strip()
+    tail = plain.rsplit("/", 1)[-1]
+    found = [plain, plain.split(" ")[0], plain.split("/")[0], tail, tail.split(" ")[0]]
+    return [_SAME.get(candidate, candidate) for candidate in found if candidate]
+
+
+def _dense(config: Config) -> Arch:
+    hidden, heads = need(config, "hidden"), need(config, "heads")
+    return Arch(
+        layers=need(config, "layers"),
+        hidden=hidden,
+        heads=heads,
+        kv_heads=whole(config, "kv_heads") or heads,
+        head_dim=whole(config, "head_dim") or hidden // heads,
+        ffn=need(config, "ffn"),
+        vocab=need(config, "vocab"),
+        tie=flag(config, "tied"),
+        qk_norm=QkNorm.PER_HEAD if flag(config, "qk_norm") else None,
+    )
+
+
+def _with_record(arch: Arch, config: Config, named: Arch | None) -> Arch:
+    """What a record says beside the dimensions; a named model adds what records never spell out."""
+    if named is not None:
+        same = replace(
+            named, layers=arch.layers, hidden=arch.hidden, heads=arch.heads, kv_heads=arch.kv_heads,
+            head_dim=arch.head_dim, ffn=arch.ffn, vocab=arch.vocab,
+        )  # fmt: skip
+        arch = replace(same, tie=flag(config, "tied", default=same.tie), qk_norm=arch.qk_norm or same.qk_norm)
+    if config.get("rmsnorm") is False:
+        arch = replace(arch, norm=Norm.LAYERNORM)
+    if config.get("swiglu") is False:
+        arch = replace(arch, gated=False)
+    return arch
+
+
+def _latent(config: Config) -> Arch:
+    heads = need(config, "heads")
+    return Arch(
+        layers=need(config, "layers"),
+        hidden=need(config, "hidden"),
+        heads=heads,
+        kv_heads=heads,
+        head_dim=need(config, "v_head"),
+        ffn=need(config, "dense_ffn", "ffn"),
+        vocab=need(config, "vocab"),
+        tie=flag(config, "tied"),
+        moe=_moe(config),
+        mla=Mla(
+            q_lora_rank=whole(config, "q_lora_rank") or 0,
+            kv_lora_rank=need(config, "kv_lora_rank"),
+            qk_nope_head_dim=need(config, "qk_nope"),
+            qk_rope_head_dim=need(config, "qk_rope"),
+            v_head_dim=need(config, "v_head"),
+        ),
+    )
+
+
+def _moe(config: Config) -> Moe | None:
+    experts = whole(config, "experts")
+    if experts is None:
+        return None
+    shared = whole(config, "shared_ffn") or 0
+    return Moe(
+        experts=experts,
+        topk=need(config, "topk"),
+        ffn=need(config, "moe_ffn"),
+        shared=1 if shared else 0,
+        shared_ffn=shared,
+        first_dense=whole(config, "dense_layers") or 0,
+    )

@@ -1,0 +1,102 @@
+"""What every scoring kind hands back: a line a record, gates, and three summary lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+STATUSES = ("ok", "off", "inexpressible", "reported")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One record, scored."""
+
+    id: str
+    group: str
+    predicted: float | None
+    unit: str
+    status: str
+    """ok or off: held against a gate; reported: compared but not gated; inexpressible: `reason` says why."""
+    reason: str = ""
+    expected: float | None = None
+    error: float | None = None
+    """Relative, in percent; signed, positive when the engine says more than was measured."""
+
+    def text(self) -> str:
+        """One line for a person."""
+        predicted = "-" if self.predicted is None else f"{self.predicted:.4g}"
+        expected = "-" if self.expected is None else f"{self.expected:.4g}"
+        error = "" if self.error is None else f"{self.error:+.2f}%"
+        figures = f"{predicted:>9} {expected:>9} {self.unit:<4} {error:>9}"
+        return f"{self.status:<13} {figures}  {self.id}  {self.reason}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One bound that has to hold on the file."""
+
+    name: str
+    value: float | None
+    """None where the file has no record that the gate is about."""
+    bound: float
+    at_least: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the value keeps to the bound; a gate without records holds."""
+        if self.value is None:
+            return True
+        return self.value >= self.bound if self.at_least else self.value <= self.bound
+
+    def text(self) -> str:
+        """One line for a person."""
+        value = "no record" if self.value is None else f"{self.value:.4g}"
+        return f"gate {'holds' if self.holds else 'FAILS'}: {self.name}: {value} {'>=' if self.at_least else '<='} {self.bound:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A scored file."""
+
+    records: tuple[Line, ...]
+    gates: tuple[Gate, ...]
+    notes: tuple[str, ...] = ()
+    """Lines between the gates and the summary: group medians, calibration."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every gate holds."""
+        return all(gate.holds for gate in self.gates)
+
+    def lines(self) -> list[str]:
+        """Everything, for a person."""
+        return [
+            *(record.text() for record in self.records),
+            *(gate.text() for gate in self.gates),
+            *self.notes,
+            *self.summary(),
+        ]
+
+    def summary(self) -> list[str]:
+        """The last three lines."""
+        count = Counter(record.status for record in self.records)
+        failed = [gate.name for gate in self.gates if not gate.holds]
+        off = [record.id for record in self.records if record.status == "off"]
+        return [
+            f"records: {len(self.records)} ({', '.join(f'{count[status]} {status}' for status in STATUSES)})",
+            f"off: {', '.join(off) if off else 'none'}",
+            f"gates: {len(self.gates) - len(failed)} of {len(self.gates)} hold"
+            + (f"; failing: {', '.join(failed)}" if failed else ""),
+        ]
+
+    def as_json(self) -> dict[str, object]:
+        """The same as one object."""
+        keys = ("id", "group", "predicted", "unit", "status", "reason")
+        return {
+            "records": [{key: getattr(record, key) for key in keys} for record in self.records],
+            "gates": [
+                {"name": gate.name, "value": gate.value, "bound": gate.bound, "holds": gate.holds}
+                for gate in self.gates
+            ],
+        }
