@@ -40,6 +40,15 @@ class UnknownNameError(ScenarioError):
     """A name that does not exist, with the nearest that does."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        close = get_close_matches(name.lower(), list(known), n=1, cutoff=0.5)
-        super().__init__(f"unknown {kind} {name!r}" + (f", did you mean {close[0]!r}?" if close else ""))
+        close = nearest_name(name, known)
+        shown = name if len(name) <= 60 else name[:57] + "..."
+        super().__init__(f"unknown {kind} {shown!r}" + (f", did you mean {close!r}?" if close else ""))
         self.name = name
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The first known name that begins so, else the most alike, if any is alike at all."""
+    wanted, names = name[:200].lower(), list(known)
+    begun = (candidate for candidate in names if len(wanted) > 1 and candidate.lower().startswith(wanted))
+    close = get_close_matches(wanted, names, n=1, cutoff=0.5)
+    return next(begun, close[0] if close else None)

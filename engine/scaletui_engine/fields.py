@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import MISSING, Field, fields, is_dataclass
-from difflib import get_close_matches
 from enum import Enum
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from scaletui_engine.errors import ParseError, UnknownNameError
+from scaletui_engine.errors import ParseError, UnknownNameError, nearest_name
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -130,5 +129,5 @@ def _choices(kind: object) -> tuple[str, ...]:
 
 def _nearest(hint: object, value: object) -> str | None:
     choices = [choice for kind in _alternatives(hint) for choice in _choices(kind)]
-    close = get_close_matches(str(value).lower(), choices, n=1, cutoff=0.5)
-    return repr(close[0]) if close else None
+    close = nearest_name(value, choices) if isinstance(value, str) else None
+    return None if close is None else repr(close)

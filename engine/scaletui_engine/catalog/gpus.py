@@ -1,9 +1,12 @@
 """The accelerators of `gpus.json`.
 
-A marketed "80 GB" of device memory is 80 x 2^30 bytes: the driver of an H100 reports 81,559 MiB
-(79.6 GiB, 85.5e9 bytes) and of an H200 ("141 GB") 143,771 MiB (140.4 GiB, 150.8e9 bytes), each more
-than the decimal reading could hold, and a little less than the binary one because ECC, page tables and
-firmware keep a part. `usable_bytes` carries the driver's figure where a source gives it.
+A marketed "80 GB" of device memory is 80 x 2^30 bytes: torch finds 79.11 GiB (84.9e9 bytes) on an H100
+(vllm-project/vllm#27508) and nvidia-smi 183,359 MiB (192.3e9 bytes) on a B200 of "180 GB"
+(NVIDIA/TensorRT-LLM#10278), more than the decimal reading could hold and a little less than the binary
+one, of which ECC, page tables and firmware keep a part. `usable_bytes` carries the driver's figure where a
+source gives it; drivers differ by a few tenths of a GiB.
+
+Bandwidths are for one direction. A field that its entry lists as `unchecked` has no source of its own.
 """
 
 from __future__ import annotations
@@ -48,13 +51,13 @@ def load_gpu(name: str) -> Gpu:
 @cache
 def _load(key: str) -> Gpu:
     entry = _entries()[key]
-    usable = entry.get("usable_mib")
+    usable = entry.get("usable_gib")
     return Gpu(
         id=key,
         name=entry["name"],
         vendor=entry["vendor"],
         memory_bytes=entry["memory_gib"] * GIB,
-        usable_bytes=None if usable is None else round(usable * 2**20),
+        usable_bytes=None if usable is None else round(usable * GIB),
         usable_source=entry.get("usable_source"),
         peak_flops=tuple((dtype, value * 1e12) for dtype, value in entry["peak_tflops"].items()),
         memory_bandwidth=entry["memory_gbs"] * 1e9,

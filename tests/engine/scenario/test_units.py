@@ -1,0 +1,54 @@
+"""Bytes and counts as people write them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaletui_engine.errors import ParseError
+from scaletui_engine.units import ceil_div, exact_bytes, parse_bytes, parse_count, round_up
+
+BYTES = [
+    ("80GiB", 80 << 30), ("80 GB", 80 * 10**9), ("1.5TiB", 3 << 39), ("123", 123), ("4 kib", 4096),
+    ("1_000", 1000), ("0.5KiB", 512), ("7b", 7),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), BYTES)
+def test_parse_bytes(text: str, value: int) -> None:
+    assert parse_bytes(text) == value
+
+
+@pytest.mark.parametrize(("text", "value"), [("8192", 8192), ("8k", 8192), ("1M", 1 << 20), (" 4 ", 4)])
+def test_parse_count(text: str, value: int) -> None:
+    assert parse_count(text) == value
+
+
+REFUSED = [
+    ("", "is not a size"),
+    ("GiB", "is not a size"),
+    ("-1GiB", "is not a size"),
+    ("80XB", "unknown unit 'XB'"),
+    ("0.3B", "not a whole number"),
+    ("1e9", "is not a size"),
+    ("\u0668GiB", "is not a size"),
+    ("9" * 50, "is not a size"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), REFUSED)
+def test_refused_sizes(text: str, words: str) -> None:
+    with pytest.raises(ParseError, match=words):
+        parse_bytes(text)
+
+
+@given(st.integers(0, 1 << 60))
+def test_exact_bytes_reads_back(value: int) -> None:
+    assert parse_bytes(exact_bytes(value)) == value
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(1, 10**6))
+def test_rounding_up(value: int, multiple: int) -> None:
+    assert round_up(value, multiple) - value in range(multiple)
+    assert ceil_div(value, multiple) * multiple == round_up(value, multiple)
