@@ -25,7 +25,9 @@ def header_row(facts: Sequence[str], mode: str, width: int, pen: Pen) -> Row:
     modes = modes_row(mode, is_wide=width >= WIDE)
     room = width - width_of(NAME) - row_width(modes) - 1
     line = fit_facts(facts, room, pen.glyphs.ellipsis)
-    return fit((Span(NAME, "title"), Span(line + " " * (room - width_of(line)), "text"), Span(" "), *modes), width)
+    return fit(
+        (Span(NAME, "title"), Span(line + " " * (room - width_of(line)), "text"), Span(" "), *modes), width
+    )
 
 
 WIDE: Final = 120

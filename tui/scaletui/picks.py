@@ -1,0 +1,42 @@
+"""What the lists to choose from hold: commands, themes, shipped scenarios, models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui.actions import actions_of
+from scaletui.state.picking import Item
+from scaletui.text.language import tr
+from scaletui.view.footer import key_name
+from scaletui_engine.catalog import load_model, model_ids
+from scaletui_engine.scenarios import scenario_ids
+from scaletui_engine.tensors import count_parameters
+from scaletui_themes import load_palette, theme_ids
+
+if TYPE_CHECKING:
+    from scaletui.text.numbers import Numbers
+
+
+def command_items(mode: str) -> tuple[Item, ...]:
+    """Everything that can be done in a mode: its actions, the themes, the shipped scenarios."""
+    return (
+        *(
+            Item(f"action:{action.id}", tr(action.tooltip), key_name(action.keys[0]))
+            for action in actions_of(mode)
+            if action.id != "command_palette"
+        ),
+        *(Item(f"theme:{name}", tr("theme {name}", name=load_palette(name).title)) for name in theme_ids()),
+        *(Item(f"scenario:{name}", tr("scenario {name}", name=name)) for name in scenario_ids()),
+    )
+
+
+def model_items(numbers: Numbers) -> tuple[Item, ...]:
+    """Every model of the catalogue with its parameters and family."""
+    return tuple(_model_item(name, numbers) for name in model_ids())
+
+
+def _model_item(name: str, numbers: Numbers) -> Item:
+    model = load_model(name)
+    count = count_parameters(model.arch)
+    active = "" if count.active == count.total else f" ({tr('{count} active', count=numbers.count(count.active))})"
+    return Item(name, name, f"{numbers.count(count.total)}{active}  {model.family}")

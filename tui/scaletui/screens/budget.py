@@ -1,0 +1,203 @@
+"""Budget: does it fit, and what takes the room?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.containers import Horizontal
+
+from scaletui.panes.rows import RowsPane
+from scaletui.screens.mode import ModeScreen, screen_bindings
+from scaletui.state import budget as state
+from scaletui.state import editing
+from scaletui.view.big import BIG_HEIGHT
+from scaletui.view.budget_answer import answer_rows
+from scaletui.view.budget_details import details_rows
+from scaletui.view.budget_explain import explain_rows
+from scaletui.view.budget_parts import parts_rows
+from scaletui.view.budget_plan import plan_rows
+from scaletui.view.budget_stages import stage_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from textual.events import Key, Paste, Resize
+    from textual.widget import Widget
+
+    from scaletui.state.budget import BudgetState
+    from scaletui.state.editing import Editing
+    from scaletui.state.session import Session
+    from scaletui.view.box import Box
+    from scaletui.view.row import Row
+
+LEAST_BODY: Final = 17
+"""Rows that everything but the bars wants: header, answer, parts with their title, news and keys."""
+FEWEST_BARS: Final = 2
+
+
+class BudgetScreen(ModeScreen):
+    """The memory of every pipeline stage against one GPU, and the scenario that makes it."""
+
+    MODE: ClassVar[str] = "budget"
+    BINDINGS = screen_bindings("budget")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = state.BudgetState()
+
+    def body(self) -> Iterable[Widget]:
+        """Answer and bars across, then the columns."""
+        yield RowsPane(self._answer, id="answer")
+        yield RowsPane(self._stages, id="stages")
+        with Horizontal(id="columns"):
+            yield RowsPane(self._parts, id="parts")
+            yield RowsPane(self._side, id="side")
+            yield RowsPane(self._details, id="details")
+            yield RowsPane(self._explain, id="explain")
+
+    def show(self, session: Session) -> None:
+        """Take the session's answer in and draw."""
+        super().show(session)
+        if session.answer is not None and session.answer is not self.state.answer:
+            self.state = state.answered(self.state, session.answer)
+        self.redraw()
+
+    def on_resize(self, event: Resize) -> None:
+        """Another height leaves another room for bars."""
+        del event
+        self._make_room()
+
+    def on_key(self, event: Key) -> None:
+        """While a value is typed, keys are text."""
+        if self.session is None or self.session.editing.pending is None:
+            return
+        change = TYPING.get(event.key)
+        if change is None and event.is_printable and event.character:
+            change = partial(editing.typed, text=event.character)
+        if change is not None:
+            self.ask(change)
+        if not event.key.startswith("ctrl+"):
+            event.stop()
+            event.prevent_default()
+
+    def on_paste(self, event: Paste) -> None:
+        """Pasted text is typed text."""
+        self.ask(partial(editing.typed, text=event.text.strip()))
+
+    def action_up(self) -> None:
+        """The field, part or stage above."""
+        self._walk(-1)
+
+    def action_down(self) -> None:
+        """The field, part or stage below."""
+        self._walk(1)
+
+    def action_right(self) -> None:
+        """The field's next valid value; beside the plan, the next stage."""
+        self._sideways(1)
+
+    def action_left(self) -> None:
+        """The field's previous valid value; beside the plan, the previous stage."""
+        self._sideways(-1)
+
+    def action_step_on(self) -> None:
+        """Look at the next stage."""
+        self.look(state.next_stage(state.settled(self.state), 1))
+
+    def action_step_back(self) -> None:
+        """Look at the previous stage."""
+        self.look(state.next_stage(state.settled(self.state), -1))
+
+    def action_next_pane(self) -> None:
+        """The arrow keys walk the next list."""
+        self.look(state.next_list(state.settled(self.state), 1))
+
+    def action_previous_pane(self) -> None:
+        """The arrow keys walk the previous list."""
+        self.look(state.next_list(state.settled(self.state), -1))
+
+    def action_type(self) -> None:
+        """Open the field for typing."""
+        self.look(replace(state.settled(self.state), focus="plan"))
+        self.ask(editing.opened)
+
+    def look(self, wanted: BudgetState) -> None:
+        """Draw another picture of the same answer."""
+        self.state = wanted
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Hand every pane its rows; those that are equal cost nothing."""
+        self._make_room()
+        for pane in self.query(RowsPane):
+            pane.rebuild()
+
+    def _walk(self, direction: int) -> None:
+        settled = state.settled(self.state)
+        if self.state.focus == "plan":
+            self.look(settled)
+            self.ask(partial(editing.moved, direction=direction))
+        elif self.state.focus == "parts":
+            self.look(state.next_part(settled, direction))
+        else:
+            self.look(state.next_stage(settled, direction))
+
+    def _sideways(self, direction: int) -> None:
+        if self.state.focus == "plan":
+            self.ask(partial(editing.stepped, direction=direction))
+        else:
+            self.look(state.next_stage(state.settled(self.state), direction))
+
+    def _make_room(self) -> None:
+        """Bars get what the rest leaves, and no more than there are stages."""
+        budget = self.state.budget
+        tall = BIG_HEIGHT if self.session and self.session.pen.big else 1
+        room = max(self.size.height - LEAST_BODY, FEWEST_BARS * tall)
+        wanted = len(budget.stages) * tall if budget else tall
+        self.query_one("#stages").styles.height = min(wanted, max(room, self.size.height // 2))
+        self.query_one("#answer").set_class(tall > 1, "-big")
+
+    def _answer(self, box: Box) -> Sequence[Row]:
+        return answer_rows(self.state, box.width, self.session.pen) if self.session else ()
+
+    def _stages(self, box: Box) -> Sequence[Row]:
+        return stage_rows(self.state, box, self.session.pen) if self.session else ()
+
+    def _parts(self, box: Box) -> Sequence[Row]:
+        return parts_rows(self.state, box.width, self.session.pen) if self.session else ()
+
+    def _side(self, box: Box) -> Sequence[Row]:
+        """The plan; where there is no other column, what belongs to the list that has the arrow keys."""
+        if self.session is None:
+            return ()
+        is_narrow = not (self.has_class("-wide") or self.has_class("-huge"))
+        if is_narrow and self.state.focus == "parts":
+            return explain_rows(self.state, box, self.session.pen)
+        if is_narrow and self.state.focus == "stages":
+            return details_rows(self.state, box, self.session.pen)
+        return plan_rows(self.session.editing, box, self.session.pen, focus=self.state.focus == "plan")
+
+    def _details(self, box: Box) -> Sequence[Row]:
+        """Stages and ranges; the explanation of a part where it has no column of its own."""
+        if self.session is None:
+            return ()
+        if self.state.focus == "parts" and not self.has_class("-huge"):
+            return explain_rows(self.state, box, self.session.pen)
+        return details_rows(self.state, box, self.session.pen)
+
+    def _explain(self, box: Box) -> Sequence[Row]:
+        return explain_rows(self.state, box, self.session.pen) if self.session else ()
+
+
+TYPING: Final[Mapping[str, Callable[[Editing], Editing]]] = MappingProxyType({
+    "enter": editing.committed,
+    "tab": editing.committed,
+    "up": editing.committed,
+    "down": editing.committed,
+    "escape": editing.cancelled,
+    "backspace": editing.erased,
+})  # fmt: skip
+"""What keys do while a value is typed."""

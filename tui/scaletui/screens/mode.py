@@ -1,0 +1,84 @@
+"""What all four screens have in common: frame, breakpoints, keys from the registry, one session to show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.screen import Screen
+
+from scaletui.actions import ACTIONS, actions_of
+from scaletui.messages import EditAsked, SessionAsked
+from scaletui.panes.frame import LEAST_HEIGHT, LEAST_WIDTH, FooterPane, FramePane, HeaderPane, NoticePane, TooSmallPane
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from textual.app import ComposeResult
+    from textual.widget import Widget
+
+    from scaletui.actions import Action
+    from scaletui.state.editing import Editing
+    from scaletui.state.session import Session
+
+APP_GROUPS: Final = ("everywhere", "screens")
+"""Groups whose actions are the app's own; the others belong to a screen."""
+
+
+def binding(action: Action) -> Binding:
+    """The library's form of an action; Textual shows neither its footer nor its help, so titles stay msgids."""
+    return Binding(
+        ",".join(action.keys), action.id, action.title, show=False, tooltip=action.tooltip, id=action.id
+    )
+
+
+def app_bindings() -> list[Binding]:
+    """Bindings of what works on every screen."""
+    return [binding(action) for action in ACTIONS if action.group in APP_GROUPS]
+
+
+def screen_bindings(mode: str) -> list[Binding]:
+    """Bindings of what works on one screen."""
+    return [binding(action) for action in actions_of(mode) if action.group not in APP_GROUPS]
+
+
+class ModeScreen(Screen[None]):
+    """A screen of the app; subclasses give a mode, their body and how to show a session."""
+
+    MODE: ClassVar[str] = ""
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 (annotating it would break the base class, which is invariant)
+        (0, "-tiny"), (LEAST_WIDTH, "-narrow"), (80, "-normal"), (120, "-wide"), (180, "-huge"),
+    ]  # fmt: skip
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (LEAST_HEIGHT, "-short"), (24, "-full"), (40, "-tall")]  # noqa: RUF012
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session: Session | None = None
+
+    def compose(self) -> ComposeResult:
+        """The frame with the body inside."""
+        yield HeaderPane(self.MODE)
+        with Vertical(id="body"):
+            yield from self.body()
+        yield NoticePane(self.MODE)
+        yield FooterPane(self.MODE)
+        yield TooSmallPane()
+
+    def body(self) -> Iterable[Widget]:
+        """The panes between header and news."""
+        return ()
+
+    def show(self, session: Session) -> None:
+        """Draw a session, the frame first."""
+        self.session = session
+        for pane in self.query(FramePane):
+            pane.show(session)
+
+    def on_screen_resume(self) -> None:
+        """What was edited elsewhere is shown when this screen comes to the front."""
+        self.post_message(SessionAsked())
+
+    def ask(self, change: Callable[[Editing], Editing]) -> None:
+        """Ask the app to change the scenario."""
+        self.post_message(EditAsked(change))

@@ -1,0 +1,43 @@
+"""Typing the name of a file: a line of text, and what its place already holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scaletui_engine.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What was typed, and what stands in the way."""
+
+    text: str
+    warning: str = ""
+    """Why Enter did not save; the next one saves over what is there."""
+    asks_again: bool = False
+    """Whether the file exists and one more Enter writes over it."""
+
+
+def suggested_name(scenario: Scenario) -> str:
+    """A file name that says what is inside."""
+    stem = scenario.name or f"{scenario.model.id}-{scenario.cluster.gpus}x-{scenario.cluster.gpu.id}"
+    safe = "".join(character if character.isalnum() or character in "-_." else "-" for character in stem)
+    return f"{safe}.toml"
+
+
+def typed(naming: Naming, text: str) -> Naming:
+    """More characters."""
+    kept = "".join(character for character in text if character.isprintable())
+    return Naming(naming.text + kept)
+
+
+def erased(naming: Naming) -> Naming:
+    """One character less."""
+    return Naming(naming.text[:-1])
+
+
+def warned(naming: Naming, warning: str, *, asks_again: bool = False) -> Naming:
+    """Something stands in the way."""
+    return replace(naming, warning=warning, asks_again=asks_again)

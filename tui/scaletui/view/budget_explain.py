@@ -1,0 +1,123 @@
+"""The third column: one part explained, its formula line by line with the scenario's numbers."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from scaletui.state.budget import chosen_stage, looked_at, origin
+from scaletui.text.explain import explain
+from scaletui.text.language import N_, tr
+from scaletui.view.budget_origin import STATES, elements_of, per_parameter, ranks_of
+from scaletui.view.row import Row, fit
+from scaletui.view.rule import pair_row, rule_row, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scaletui.state.budget import BudgetState
+    from scaletui.state.origin import Origin
+    from scaletui.view.box import Box
+    from scaletui.view.pen import Pen
+
+_WHAT: Final = MappingProxyType({
+    "weights": N_("What the forward pass multiplies with, as it is kept between steps."),
+    "gradients": N_("One for each trained parameter, kept until the optimizer's step."),
+    "optimizer": N_("The optimizer's moments; Adam keeps two for each trained parameter."),
+    "master_weights": N_("An fp32 copy that the optimizer updates, where the weights themselves have 16 bits."),
+    "activations": N_(
+        "What the forward pass keeps for the backward pass: inputs of products, norms and attention. They grow with "
+        "micro-batch and sequence, and no data parallelism shards them."
+    ),
+    "loss": N_("The logits, one for each token and vocabulary entry, with the copies that the loss makes of them."),
+    "unsharded": N_(
+        "Weights gathered from the other ranks while a layer needs them, and whole gradients before they are reduced."
+    ),
+    "buffers": N_("Temporaries of the framework: gradient buckets, or the optimizer's working copies."),
+})  # fmt: skip
+_GROWS: Final = N_("Counted tensor by tensor for this layer: no single factor gives it.")
+
+
+def explain_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """As many rows as the box holds."""
+    numbers, stage = origin(state), looked_at(state)
+    title = tr("{part} on stage {stage}", part=explain(state.part), stage=chosen_stage(state))
+    rows = [rule_row(title, box.width, pen)]
+    if numbers is not None and stage is not None:
+        amount = getattr(stage.parts, state.part)
+        rows += [
+            *wrapped(tr(_WHAT[state.part]), box.width),
+            fit((), box.width),
+            *_formula(state, numbers, box.width, pen),
+            pair_row(tr("counted"), pen.numbers.bytes(amount, 2), box.width, pen, ("text", "accent")),
+            pair_row(tr("at"), explain(f"phase.{stage.phase}"), box.width, pen),
+        ]
+    return tuple(rows[: box.height])
+
+
+def _formula(state: BudgetState, numbers: Origin, width: int, pen: Pen) -> Iterator[Row]:
+    if state.part in STATES:
+        yield from _states(state, numbers, width, pen)
+    elif state.part == "activations":
+        yield from _activations(state, numbers, width, pen)
+    elif state.part == "loss":
+        yield from _loss(numbers, width, pen)
+    elif state.part == "unsharded":
+        yield from _unsharded(numbers, width, pen)
+
+
+def _states(state: BudgetState, numbers: Origin, width: int, pen: Pen) -> Iterator[Row]:
+    assert state.answer is not None
+    plan = state.answer.scenario.plan
+    size, ranks = per_parameter(state.part, numbers), ranks_of(state.part, numbers, state)
+    elements = elements_of(state.part, numbers)
+    times = pen.glyphs.times
+    name = (
+        tr("parameters of this rank")
+        if elements == numbers.parameters
+        else tr("trained parameters of this rank")
+    )
+    yield pair_row(name, pen.numbers.integer(elements), width, pen)
+    if not size:
+        yield from wrapped(tr(_GROWS), width, "dim")
+        return
+    recipe = tr("bytes of each, {recipe}", recipe=plan.precision)
+    yield pair_row(f"{times} {recipe}", f"{size} B", width, pen)
+    if ranks > 1:
+        yield pair_row(
+            tr("/ ranks that share them, {strategy}", strategy=plan.strategy), str(ranks), width, pen
+        )
+    product = elements * size // ranks
+    yield pair_row("=", pen.numbers.bytes(product, 2), width, pen)
+    beyond = getattr(looked_at(state).parts, state.part) - product  # type: ignore[union-attr]
+    if beyond > 0:
+        yield pair_row(tr("+ padding and copies"), pen.numbers.size(beyond), width, pen)
+
+
+def _activations(state: BudgetState, numbers: Origin, width: int, pen: Pen) -> Iterator[Row]:
+    assert state.answer is not None
+    plan = state.answer.scenario.plan
+    yield pair_row(tr("tokens of a microbatch"), pen.numbers.integer(numbers.tokens), width, pen)
+    yield pair_row(tr("layers of this stage"), str(numbers.layers), width, pen)
+    yield pair_row(tr("microbatches alive at once"), numbers.in_flight, width, pen)
+    yield pair_row(tr("recompute"), str(plan.recompute), width, pen)
+    yield from wrapped(tr(_GROWS), width, "dim")
+
+
+def _loss(numbers: Origin, width: int, pen: Pen) -> Iterator[Row]:
+    if not numbers.has_head:
+        yield from wrapped(tr("This stage computes no loss: the last one does."), width, "dim")
+        return
+    yield pair_row(tr("tokens of a microbatch"), pen.numbers.integer(numbers.tokens), width, pen)
+    yield pair_row(f"{pen.glyphs.times} {tr('vocabulary')}", pen.numbers.integer(numbers.vocab), width, pen)
+    yield pair_row(tr("kernel"), numbers.loss_kernel, width, pen)
+
+
+def _unsharded(numbers: Origin, width: int, pen: Pen) -> Iterator[Row]:
+    if numbers.shard == 1:
+        yield from wrapped(tr("Nothing is sharded, so nothing is gathered."), width, "dim")
+        return
+    layer, ends = pen.numbers.count(numbers.unit_parameters), pen.numbers.count(numbers.ends_parameters)
+    yield pair_row(tr("parameters of the largest layer"), layer, width, pen)
+    yield pair_row(tr("parameters outside the layers"), ends, width, pen)
+    yield pair_row(tr("bytes while they compute"), f"{numbers.compute_bytes} B", width, pen)

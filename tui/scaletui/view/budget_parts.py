@@ -1,0 +1,139 @@
+"""The legend of the budget: each part with its letter, bytes, share, and what it is bytes of.
+
+ ─ parts of stage 0 ──────── GiB ─── % ─ of what ────
+ W  weights                  3.7     9  8.03 B x 4 / 8
+While an edit is fresh, the last column says what it changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scaletui.state.budget import chosen_stage, looked_at, needed_change, part_lines, room_lines
+from scaletui.text.explain import explain
+from scaletui.text.language import tr
+from scaletui.view.bars import chip
+from scaletui.view.budget_origin import of_what
+from scaletui.view.cells import left, right
+from scaletui.view.row import Row, Span, fit
+from scaletui.view.rule import rule_row
+
+if TYPE_CHECKING:
+    from scaletui.state.budget import BudgetState, RoomLine
+    from scaletui.view.pen import Pen
+
+NAME: Final = 15
+AMOUNT: Final = 9
+SHARE: Final = 5
+CHANGE: Final = 9
+WIDE: Final = 66
+"""Cells from which change and "of what" have a column each."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    chip: Span
+    name: str
+    amount: str
+    share: str
+    change: int | None
+    origin: str
+    is_chosen: bool = False
+
+
+def parts_rows(state: BudgetState, width: int, pen: Pen) -> tuple[Row, ...]:
+    """Title, parts, and what stands beside them: always the same lines, so that nothing moves."""
+    stage = looked_at(state)
+    if stage is None:
+        return (_title(state, width, pen),)
+    lines = [
+        *_parts(state, pen),
+        _total(state, pen),
+        *(_room(line, pen) for line in room_lines(state)),
+        _free(state, pen),
+    ]
+    return (_title(state, width, pen), *(_row(line, state, width, pen) for line in lines))
+
+
+def _title(state: BudgetState, width: int, pen: Pen) -> Row:
+    end = 4 + NAME + AMOUNT
+    last = tr("change") if state.before and width < WIDE else tr("of what")
+    heads = [(end + 1, pen.numbers.unit), (end + SHARE + 1, "%")]
+    if width >= WIDE:
+        heads.append((end + SHARE + CHANGE + 1, tr("change")))
+        heads.append((end + SHARE + CHANGE + len(last) + 4, last))
+    else:
+        heads.append((end + SHARE + len(last) + 4, last))
+    title = tr("parts of stage {stage}", stage=chosen_stage(state))
+    return rule_row(title, width, pen, heads, focus=state.focus == "parts")
+
+
+def _parts(state: BudgetState, pen: Pen) -> list[_Line]:
+    return [
+        _Line(
+            chip(line.part, pen),
+            explain(line.part),
+            pen.numbers.gib(line.amount) if line.amount else "-",
+            pen.numbers.fixed(line.share * 100, 0) if line.amount else "",
+            line.change,
+            of_what(line.part, state, pen),
+            is_chosen=state.focus == "parts" and line.part == state.part,
+        )
+        for line in part_lines(state)
+    ]
+
+
+def _total(state: BudgetState, pen: Pen) -> _Line:
+    stage = looked_at(state)
+    assert stage is not None
+    lines = part_lines(state)
+    change = None if lines[0].change is None else sum(line.change or 0 for line in lines)
+    when = explain(f"phase.{stage.phase}")
+    return _Line(Span(" = "), tr("allocated"), pen.numbers.gib(stage.peak_bytes), "100", change, when)
+
+
+def _room(line: RoomLine, pen: Pen) -> _Line:
+    low, high = pen.numbers.gib(line.span.low), pen.numbers.gib(line.span.high)
+    names = {"reserved": tr("reserve"), "overhead": tr("outside")}
+    whys = {"reserved": tr("allocator"), "overhead": tr("context, NCCL")}
+    mark = (
+        chip(line.role, pen)
+        if line.role == "overhead"
+        else Span(f" {pen.glyphs.shades['reserved']} ", "reserved_fill")
+    )
+    return _Line(mark, names[line.role], f"{low}-{high}", "", line.change, whys[line.role])
+
+
+def _free(state: BudgetState, pen: Pen) -> _Line:
+    stage, budget = looked_at(state), state.budget
+    assert stage is not None
+    assert budget is not None
+    free = budget.capacity_bytes - stage.needed_bytes
+    change = needed_change(state)
+    capacity = pen.numbers.bytes(budget.capacity_bytes)
+    of = (
+        tr("of {capacity} nominal", capacity=capacity)
+        if budget.capacity_is_nominal
+        else tr("of {capacity}", capacity=capacity)
+    )
+    name = tr("free") if free >= 0 else tr("over")
+    return _Line(Span("   "), name, pen.numbers.gib(abs(free)), "", None if change is None else -change, of)
+
+
+def _row(line: _Line, state: BudgetState, width: int, pen: Pen) -> Row:
+    role = "cursor" if line.is_chosen else "text"
+    figures = Span(right(line.amount, AMOUNT) + right(line.share, SHARE), role)
+    name = Span(left(f" {line.name}", NAME + 1, pen.glyphs.ellipsis), role)
+    change = _change(line, pen) if state.before else ""
+    if width >= WIDE:
+        tail = (Span(right(change, CHANGE), "accent"), Span(f"  {line.origin}", "dim"))
+    elif state.before:
+        tail = (Span("  "), Span(change, "accent"))
+    else:
+        tail = (Span("  "), Span(line.origin, "dim"))
+    return fit((line.chip, name, figures, *tail), width)
+
+
+def _change(line: _Line, pen: Pen) -> str:
+    return "" if not line.change else pen.numbers.signed(line.change, pen.numbers.gib)

@@ -1,0 +1,56 @@
+"""The scenario as a list of fields: the chosen one between arrows, or with what is being typed.
+
+ ─ plan ────────────────
+  gpus         8
+▶ tp          ‹ 2 ›
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scaletui.state.editing import value_text
+from scaletui.text.language import tr
+from scaletui.view.budget_stages import window
+from scaletui.view.cells import left, width_of
+from scaletui.view.field_names import field_name
+from scaletui.view.row import Row, Span, fit
+from scaletui.view.rule import rule_row
+from scaletui_engine.edit import FIELDS
+
+if TYPE_CHECKING:
+    from scaletui.state.editing import Editing
+    from scaletui.view.box import Box
+    from scaletui.view.pen import Pen
+
+LABEL: Final = 12
+
+
+def plan_rows(editing: Editing, box: Box, pen: Pen, *, focus: bool) -> tuple[Row, ...]:
+    """Title and fields, as many as the box holds, the chosen one among them."""
+    first, last = window(len(FIELDS), FIELDS.index(editing.field), box.height - 1)
+    marks = (pen.glyphs.up if first else "", pen.glyphs.down if last < len(FIELDS) else "")
+    heads = [(box.width - 1, " ".join(filter(None, marks)))] if any(marks) else []
+    title = rule_row(tr("plan"), box.width, pen, heads, focus=focus)
+    return (title, *(_field(editing, name, box.width, pen, focus=focus) for name in FIELDS[first:last]))
+
+
+def _field(editing: Editing, name: str, width: int, pen: Pen, *, focus: bool) -> Row:
+    is_chosen = name == editing.field and focus
+    mark = Span(pen.glyphs.pointer if is_chosen else " ", "accent")
+    head = Span(left(field_name(name), LABEL, pen.glyphs.ellipsis), "text" if is_chosen else "dim")
+    room = width - LABEL - 1
+    if is_chosen and editing.pending is not None:
+        return fit((mark, head, *_pending(editing.pending, room)), width)
+    value = value_text(editing.scenario, name)
+    if is_chosen:
+        less, more = pen.glyphs.less, pen.glyphs.more
+        text = left(value, min(width_of(value), room - 2), pen.glyphs.ellipsis)
+        return fit((mark, head, Span(f"{less}{text}{more}", "cursor")), width)
+    return fit((mark, head, Span(f" {left(value, room - 2, pen.glyphs.ellipsis)}")), width)
+
+
+def _pending(text: str, room: int) -> Row:
+    """What is being typed, its end in view, and the place of the next character."""
+    shown = text[-(room - 3) :] if width_of(text) > room - 3 else text
+    return (Span(f" {shown}", "accent"), Span(" ", "cursor"))

@@ -1,0 +1,53 @@
+"""A list that is narrowed by typing, drawn in a frame of thin lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui.text.language import ntr, tr
+from scaletui.view.budget_stages import window
+from scaletui.view.cells import left, width_of
+from scaletui.view.row import Row, Span, beside, fit
+from scaletui.view.rule import rule_row
+
+if TYPE_CHECKING:
+    from scaletui.state.picking import Item, Picking
+    from scaletui.view.box import Box
+    from scaletui.view.pen import Pen
+
+
+def picker_rows(title: str, picking: Picking, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """Title, what was typed, the items around the cursor, and how many there are."""
+    found = picking.found
+    first, last = window(len(found), min(picking.place, max(len(found) - 1, 0)), max(box.height - 4, 1))
+    names = max((width_of(item.title) for item in picking.items), default=0)
+    lines = [
+        _line(item, item is picking.chosen, (min(names, box.width // 2), box.width), pen)
+        for item in found[first:last]
+    ]
+    if not found:
+        lines = [fit((Span("   " + tr("nothing matches"), "dim"),), box.width)]
+    blank = [fit((), box.width)] * (box.height - 4 - len(lines))
+    return (
+        rule_row(title, box.width, pen, focus=True),
+        fit((Span(" / ", "key"), Span(picking.query), Span(" ", "cursor")), box.width),
+        *lines,
+        *blank,
+        fit((Span(pen.glyphs.horizontal * box.width, "border"),), box.width),
+        _foot(len(found), box.width),
+    )
+
+
+def _line(item: Item, is_chosen: bool, widths: tuple[int, int], pen: Pen) -> Row:
+    names, width = widths
+    mark = pen.glyphs.pointer if is_chosen else " "
+    title = left(item.title, names, pen.glyphs.ellipsis)
+    return fit(
+        (Span(f" {mark} ", "accent"), Span(title, "cursor" if is_chosen else "text"), Span(f"  {item.hint}", "dim")),
+        width,
+    )
+
+
+def _foot(count: int, width: int) -> Row:
+    keys = (Span(" enter ", "key"), Span(tr("choose"), "dim"), Span("  esc ", "key"), Span(tr("leave"), "dim"))
+    return beside(keys, (Span(ntr("{n} entry", "{n} entries", count) + " ", "dim"),), width)

@@ -1,0 +1,44 @@
+"""Thin rules between parts of a screen, with a title and column heads on the line."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from scaletui.view.cells import crop, width_of
+from scaletui.view.row import Row, Span, fit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from scaletui.view.pen import Pen
+
+
+def rule_row(
+    title: str, width: int, pen: Pen, heads: Sequence[tuple[int, str]] = (), *, focus: bool = False
+) -> Row:
+    """A line with its title at the left; each head ends before the column that goes with it."""
+    line = pen.glyphs.horizontal
+    spans = [Span(line, "border"), Span(f" {title} ", "accent" if focus else "title")]
+    used = 3 + width_of(title)
+    for end, head in heads:
+        start = end - width_of(head) - 2
+        if start >= used and end <= width:
+            spans += [Span(line * (start - used), "border"), Span(f" {head} ", "dim")]
+            used = end
+    spans.append(Span(line * max(width - used, 0), "border"))
+    return fit(tuple(spans), width)
+
+
+def wrapped(text: str, width: int, role: str = "text", indent: str = " ") -> Iterator[Row]:
+    """A sentence as rows of whole words."""
+    for line in textwrap.wrap(text, max(width - width_of(indent), 8)):
+        yield fit((Span(indent + line, role),), width)
+
+
+def pair_row(label: str, value: str, width: int, pen: Pen, roles: tuple[str, str] = ("dim", "text")) -> Row:
+    """A label at the left and its figure at the right; the label gives way."""
+    room = max(width - width_of(value) - 3, 0)
+    name = crop(label, room, pen.glyphs.ellipsis)
+    gap = " " * (room - width_of(name) + 1)
+    return fit((Span(f" {name}{gap}", roles[0]), Span(value, roles[1])), width)
