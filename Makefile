@@ -46,6 +46,7 @@ clean:
 	rm -rf .venv .venv-matrix dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 
 $(VENV)/bin/python:
+	@echo "Setting up $(VENV): a minute or two, the first time only"
 	python=$$($(PYTHONS)) && "$$python" -m venv $(VENV)
 
 # scaletui without torch, and what its tests need.
