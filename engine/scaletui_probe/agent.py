@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaletui_probe import identity
+from scaletui_probe.budget import Budget
 from scaletui_probe.census import Census
 from scaletui_probe.directory import open_directory, ring_directory
 from scaletui_probe.gauges import Gauges
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from scaletui_probe.states import Job
 
 _MOST_ERRORS = 20
-_STEP_RECORD_NS = 10_000_000
-"""Faster steps share a record: writing one costs some ten microseconds."""
+_RECORD_SHARE = 0.001
+"""Of the time that passes, what records of steps may cost; short steps share one."""
 
 
 class Happening(NamedTuple):
@@ -43,8 +44,8 @@ class Agent:
         self.settings = settings
         self.quiet = False
         self.errors = 0
-        self.hook_cpu_ns = 0
         self.thread_cpu_ns = 0
+        self._hook_cpu_ns = 0
         self._dropped = 0
         self._pid = os.getpid()
         self._optimizers = Optimizers()
@@ -54,7 +55,7 @@ class Agent:
         self._ring = self._open_ring()
         self._step_ns = 0
         self._last_step_ns = 0
-        self._last_record_ns = 0
+        self._records = Budget(_RECORD_SHARE)
         self._last_sample_ns = 0
         self._retries = 0
         self._plan_key: tuple[int, ...] = ()
@@ -72,24 +73,36 @@ class Agent:
 
     def before_step(self, optimizer: Any) -> None:
         """The optimizer is about to step; in the training thread."""
+        if time.monotonic_ns() < self._census.due_ns:
+            return
+        begin = time.thread_time_ns()
         self._census.before_step(optimizer)
+        self._hook_cpu_ns += time.thread_time_ns() - begin
 
     def after_step(self, optimizer: Any) -> None:
         """The optimizer has stepped; in the training thread."""
         now = time.monotonic_ns()
-        first = self._optimizers.is_new(optimizer)
         leads = self._optimizers.stepped(optimizer)
         if leads:
             self._step_ns = now - self._last_step_ns if self._last_step_ns else 0
             self._last_step_ns = now
-        job = self._census.after_step(first)
-        if job is not None:
-            self._after_count(job)
-        if job is not None or (leads and now - self._last_record_ns >= _STEP_RECORD_NS):
-            self._last_record_ns = now
-            self._put_step()
-        if self.settings.mode is Mode.HOOKS and now - self._last_sample_ns >= self.settings.interval_s * 1e9:
+        counting = self._census.is_open() or self._optimizers.steps_of(optimizer) == 1
+        if counting or (leads and now >= self._records.next_ns):
+            self._publish(counting)
+
+    def _publish(self, counting: bool) -> None:
+        begin = time.thread_time_ns()
+        if counting:
+            self._after_count(self._census.after_step(self._gauges.device.ordinal >= 0))
+        record_begin = time.thread_time_ns()
+        self._put_step()
+        end = time.thread_time_ns()
+        self._records.spent(self._last_step_ns, end - record_begin)
+        interval_ns = self.settings.interval_s * 1e9
+        if self.settings.mode is Mode.HOOKS and self._last_step_ns - self._last_sample_ns >= interval_ns:
             self.sample()
+            end = time.thread_time_ns()
+        self._hook_cpu_ns += end - begin
 
     def _after_count(self, job: Job) -> None:
         """Things that change rarely: the device that CUDA got meanwhile, and the plan."""
@@ -102,10 +115,11 @@ class Agent:
             self._plan_key = key
 
     def _put_step(self) -> None:
-        measures = self._clock_measures()
-        self._gauges.read(measures, stepped=True, with_driver=False)
-        bits = self._census.put_counted(measures, self._gauges.device.ordinal >= 0)
-        self._put(Kind.STEP, measures, bits)
+        measures = self._census.counted.copy()
+        measures.lack("host", Reason.NOT_COUNTED)
+        self._put_clock(measures)
+        self._gauges.read_allocator(measures, stepped=True)
+        self._put(Kind.STEP, measures, self._census.bits)
 
     def sample(self) -> None:
         """One sample of this moment; from any thread."""
@@ -123,18 +137,18 @@ class Agent:
         self._put_event(happening, measures, bits)
 
     def _everything(self) -> tuple[Measures, bytes]:
-        measures = self._clock_measures()
-        self._gauges.read(measures, stepped=self._optimizers.step > 0, with_driver=True)
+        measures = Measures()
+        self._put_clock(measures)
+        self._gauges.read(measures, stepped=self._optimizers.step > 0)
         return measures, self._census.put_now(measures, self._gauges.device.ordinal >= 0)
 
-    def _clock_measures(self) -> Measures:
-        measures = Measures()
-        measures.put({"step": self._optimizers.step, "probe_cpu_ns": self.hook_cpu_ns + self.thread_cpu_ns})
+    def _put_clock(self, measures: Measures) -> None:
+        found = {"step": self._optimizers.step, "probe_cpu_ns": self._hook_cpu_ns + self.thread_cpu_ns}
         if self._step_ns:
-            measures.put({"step_ns": self._step_ns})
+            found["step_ns"] = self._step_ns
         else:
             measures.lack("step", Reason.NO_STEP_YET)
-        return measures
+        measures.put(found)
 
     def _put(self, kind: Kind, measures: Measures, bits: bytes) -> None:
         self._write(self._record(kind, measures, bits))
@@ -167,11 +181,18 @@ class Agent:
         if self.errors < _MOST_ERRORS or self.quiet:
             return
         self.quiet = True
-        measures = self._clock_measures()
+        measures = Measures()
+        self._put_clock(measures)
         try:
             self._put_event(Happening(Event.QUIET, (0, 0), type(error).__name__), measures, b"")
         except Exception:
             return
+
+    def finish(self) -> None:
+        """The interpreter ends in order: leave the last step and the end in the ring."""
+        if self._optimizers.step and not self._census.is_open():
+            self._put_step()
+        self.happened(Happening(Event.EXIT))
 
     def leave(self) -> None:
         """In a forked child: touch nothing that belongs to the parent any more."""

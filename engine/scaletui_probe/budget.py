@@ -7,13 +7,10 @@ class Budget:
     """Work that took t nanoseconds is due again t / share later."""
 
     def __init__(self, share: float) -> None:
+        self.next_ns = 0
+        """When the work is due, by the monotonic clock."""
         self._share = share
-        self._next_ns = 0
-
-    def due(self, now_ns: int) -> bool:
-        """Whether the work may be done now."""
-        return now_ns >= self._next_ns
 
     def spent(self, now_ns: int, cost_ns: int) -> None:
         """Note what the work cost."""
-        self._next_ns = now_ns + int(cost_ns / self._share)
+        self.next_ns = now_ns + int(cost_ns / self._share)

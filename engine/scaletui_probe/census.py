@@ -1,5 +1,4 @@
-"""Counts the job's states around optimizer steps, and what is unsharded between them, within a budget of
-time."""
+"""Counts the job's states around steps, and what is unsharded between them, within a budget of time."""
 
 from __future__ import annotations
 
@@ -9,36 +8,40 @@ from typing import TYPE_CHECKING, Any
 from scaletui_probe import states
 from scaletui_probe.budget import Budget
 from scaletui_probe.layout import Reason
+from scaletui_probe.record import Measures
 from scaletui_probe.units import group_bits
 
 if TYPE_CHECKING:
     from scaletui_probe.modules import ModuleWatch
     from scaletui_probe.optimizers import Optimizers
-    from scaletui_probe.record import Measures
     from scaletui_probe.storage import Held
 
-_HOOK_SHARE = 0.002
-_THREAD_SHARE = 0.001
+_HOOK_SHARE = 0.001
+_THREAD_SHARE = 0.0005
 _ALWAYS = 2
-"""Steps that are counted whatever it costs: the first makes the optimizer's state, the second runs as all
-others do."""
+"""Steps that are always counted: the first makes the optimizer's state, the second runs like all others."""
 
 
 class Census:
     """The last count of every part, and when the next is due."""
 
     def __init__(self, optimizers: Optimizers, modules: ModuleWatch) -> None:
+        self.due_ns = 0
+        """When gradients are to be counted next, by the monotonic clock."""
+        self.counted = Measures()
+        """The last count around a step."""
+        self.bits = b""
+        """The units that were unsharded then."""
         self._optimizers = optimizers
         self._modules = modules
-        self._in_hooks = Budget(_HOOK_SHARE)
         self._in_thread = Budget(_THREAD_SHARE)
+        self._in_hooks = Budget(_HOOK_SHARE)
         self._gradients: dict[str, Held] | None = None
         self._cost_ns = 0
         self._held: dict[str, Held] = {}
-        self._counted_at = 0
-        self._bits = b""
-        self._unsharded_groups = 0
         self._python_gradients = False
+        self.counted.lack("states", Reason.NO_STEP_YET)
+        self.counted.lack("unsharded", Reason.NO_STEP_YET)
 
     def look(self, also: Any = None) -> states.Job:
         """The job now; `also` is an optimizer that is about to make its first step."""
@@ -48,28 +51,31 @@ class Census:
         return states.look(known, self._modules.outermost())
 
     def before_step(self, optimizer: Any) -> None:
-        """Count gradients when a count is due; in the training thread."""
-        now = time.monotonic_ns()
-        due = self._optimizers.step < _ALWAYS or self._in_hooks.due(now)
-        if due and self._optimizers.leads(optimizer):
-            self._gradients = states.before_step(self.look(optimizer))
-            self._cost_ns = time.monotonic_ns() - now
+        """Count gradients, in the training thread, when the optimizer begins a training step."""
+        if not self._optimizers.leads(optimizer):
+            return
+        begin = time.thread_time_ns()
+        self._gradients = states.before_step(self.look(optimizer))
+        self._cost_ns = time.thread_time_ns() - begin
 
-    def after_step(self, first_of_its_optimizer: bool) -> states.Job | None:
-        """Finish a count that was begun before the step, or count what an optimizer made in its first
-        step."""
-        if self._gradients is None and not first_of_its_optimizer:
-            return None
-        now = time.monotonic_ns()
+    def is_open(self) -> bool:
+        """Whether gradients were counted before this step, so that the rest is to be counted after it."""
+        return self._gradients is not None
+
+    def after_step(self, on_accelerator: bool) -> states.Job:
+        """Count the rest, in the training thread."""
+        begin = time.thread_time_ns()
         job = self.look()
         self._held.update(self._gradients or {})
         self._held.update(states.after_step(job))
         self._gradients = None
-        self._counted_at = self._optimizers.step
-        self._unsharded_groups, self._bits = group_bits(job.units)
         self._python_gradients = self._only_fsdp2(job)
-        end = time.monotonic_ns()
-        self._in_hooks.spent(end, self._cost_ns + end - now)
+        self.counted = Measures()
+        unsharded, self.bits = group_bits(job.units)
+        self.counted.put(states.measures(self._held, on_accelerator))
+        self.counted.put({"counted_at_step": self._optimizers.step, "groups_unsharded": unsharded})
+        self._in_hooks.spent(time.monotonic_ns(), self._cost_ns + time.thread_time_ns() - begin)
+        self.due_ns = self._in_hooks.next_ns if self._optimizers.step >= _ALWAYS else 0
         return job
 
     def _only_fsdp2(self, job: states.Job) -> bool:
@@ -77,22 +83,11 @@ class Census:
         fsdp2 = all(unit.wrapper == "fsdp2" for unit in job.units)
         return fsdp2 and all(id(parameter) in known for parameter in job.optimized())
 
-    def put_counted(self, measures: Measures, on_accelerator: bool) -> bytes:
-        """The count around the last counted step, as it was then; the bits of the unsharded groups."""
-        if not self._held:
-            measures.lack("states", Reason.NO_STEP_YET)
-            measures.lack("unsharded", Reason.NO_STEP_YET)
-            return b""
-        measures.put(states.measures(self._held, on_accelerator))
-        measures.put({"counted_at_step": self._counted_at, "groups_unsharded": self._unsharded_groups})
-        return self._bits
-
     def put_now(self, measures: Measures, on_accelerator: bool) -> bytes:
-        """What is true at any moment, from any thread: weights and optimizer as counted, the rest looked
-        up.
+        """What is true at any moment, from any thread: weights and optimizer as counted, the rest looked up.
 
-        Autograd writes the gradients of plain parameters outside Python, so that no other thread may look
-        at them; FSDP2 sets those of its shards in Python.
+        Autograd writes the gradients of plain parameters outside Python, so that no other thread may look at
+        them; FSDP2 sets those of its shards in Python.
         """
         now = time.monotonic_ns()
         fresh = {name: held for name, held in self._held.items() if not name.endswith("gradients")}
@@ -100,15 +95,16 @@ class Census:
         measures.lack("states", Reason.NOT_COUNTED if self._held else Reason.NO_STEP_YET)
         measures.lack("unsharded", Reason.NOT_COUNTED)
         bits = b""
-        if self._in_thread.due(now):
+        if now >= self._in_thread.next_ns:
+            begin = time.thread_time_ns()
             job_units = self.look().units
             fresh.update(states.unsharded_now(job_units))
             if self._python_gradients:
                 fresh["gradients"] = states.sharded_gradients_now(job_units)
             count, bits = group_bits(job_units)
             measures.put({"groups_unsharded": count})
-            self._in_thread.spent(now, time.monotonic_ns() - now)
+            self._in_thread.spent(now, time.thread_time_ns() - begin)
         measures.put(states.measures(fresh, on_accelerator))
         if self._held:
-            measures.put({"counted_at_step": self._counted_at})
+            measures.put({"counted_at_step": self.counted.get("counted_at_step") or 0})
         return bits

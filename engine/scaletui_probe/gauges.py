@@ -28,24 +28,24 @@ class Gauges:
         self.device = cuda.device()
         return self.device.ordinal >= 0
 
-    def read(self, measures: Measures, stepped: bool, with_driver: bool) -> None:
-        """Fill in allocator and host memory, and the driver's figures where they may take their time."""
+    def read(self, measures: Measures, stepped: bool) -> None:
+        """Fill in allocator, driver and host memory."""
         resident = self._resident.read()
         if resident is None:
             measures.lack("host", Reason.NOT_SUPPORTED)
         else:
             measures.put({"host_rss": resident})
+        self.read_allocator(measures, stepped)
+        if self.device.ordinal >= 0:
+            self._driver(measures)
+
+    def read_allocator(self, measures: Measures, stepped: bool) -> None:
+        """Fill in the allocator's figures alone: what the end of a step can afford."""
         if self.device.ordinal < 0:
             measures.lack("allocator", cuda.absence(stepped))
             measures.lack("driver", cuda.absence(stepped))
             return
-        self._allocator(measures)
-        if with_driver:
-            self._driver(measures)
-        else:
-            measures.lack("driver", Reason.NOT_COUNTED)
-
-    def _allocator(self, measures: Measures) -> None:
+        measures.lack("driver", Reason.NOT_COUNTED)
         try:
             found = cuda.allocator(self.device.ordinal)
         except Exception:

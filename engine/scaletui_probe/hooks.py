@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 from scaletui_probe.modules import ModuleWatch
 
 if TYPE_CHECKING:
     from scaletui_probe.agent import Agent
+
+
+_TORCH: Any = None
+
+
+def _is_traced() -> bool:
+    """Whether torch.compile is tracing: to it this is a constant, and the hook stays out of its graphs."""
+    is_compiling = getattr(getattr(_TORCH, "compiler", None), "is_compiling", None)
+    return is_compiling is not None and bool(is_compiling())
 
 
 class StepHooks:
@@ -28,29 +36,29 @@ class StepHooks:
 
     def before(self, optimizer: Any, _arguments: Any, _named: Any) -> None:
         """PyTorch's global step pre-hook."""
+        if _is_traced():
+            return
         agent = self.agent
         if agent is None:
             agent = self.start()
         if agent is None or agent.quiet:
             return
-        begin = time.thread_time_ns()
         try:
             agent.before_step(optimizer)
         except Exception as error:
             agent.swallow(error)
-        agent.hook_cpu_ns += time.thread_time_ns() - begin
 
     def after(self, optimizer: Any, _arguments: Any, _named: Any) -> None:
         """PyTorch's global step post-hook."""
+        if _is_traced():
+            return
         agent = self.agent
         if agent is None or agent.quiet:
             return
-        begin = time.thread_time_ns()
         try:
             agent.after_step(optimizer)
         except Exception as error:
             agent.swallow(error)
-        agent.hook_cpu_ns += time.thread_time_ns() - begin
 
     def start(self) -> Agent | None:
         """The agent, made now; None when it cannot be: then this process goes unseen, and on."""
@@ -73,12 +81,13 @@ HOOKS: StepHooks | None = None
 def register() -> StepHooks | None:
     """Register the hooks, once; None while PyTorch's optimizers are not loaded or are too old to have
     such hooks."""
-    global HOOKS
+    global HOOKS, _TORCH
     optimizer: Any = sys.modules.get("torch.optim.optimizer")
     before = getattr(optimizer, "register_optimizer_step_pre_hook", None)
     after = getattr(optimizer, "register_optimizer_step_post_hook", None)
     if HOOKS is not None or before is None or after is None:
         return HOOKS
+    _TORCH = sys.modules["torch"]
     watch = ModuleWatch()
     HOOKS = StepHooks(watch)
     before(HOOKS.before)

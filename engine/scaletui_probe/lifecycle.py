@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from scaletui_probe.agent import Agent, Happening
@@ -71,8 +72,10 @@ def _report(agent: Agent, happening: Happening) -> None:
 
 def _end(agent: Agent, sampler: Sampler) -> None:
     sampler.stop()
-    _report(agent, Happening(Event.EXIT))
-    agent.quiet = True
+    if not agent.quiet:
+        agent.quiet = True
+        with suppress(Exception):
+            agent.finish()
 
 
 def _chain_excepthook(agent: Agent) -> None:

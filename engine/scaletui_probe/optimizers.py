@@ -26,17 +26,18 @@ class Optimizers:
     def stepped(self, optimizer: Any) -> bool:
         """Count a step; whether it was a new training step."""
         key = id(optimizer)
-        if key not in self._references:
+        count = self._counts.get(key, 0) + 1
+        if count == 1:
             self._references[key] = weakref.ref(optimizer, lambda _reference: self._forget(key))
-        self._counts[key] = self._counts.get(key, 0) + 1
-        if self._counts[key] <= self.step:
+        self._counts[key] = count
+        if count <= self.step:
             return False
         self.step += 1
         return True
 
-    def is_new(self, optimizer: Any) -> bool:
-        """Whether this optimizer has not finished a step yet."""
-        return id(optimizer) not in self._counts
+    def steps_of(self, optimizer: Any) -> int:
+        """How often this optimizer has stepped."""
+        return self._counts.get(id(optimizer), 0)
 
     def _forget(self, key: int) -> None:
         self._references.pop(key, None)

@@ -35,6 +35,14 @@ class Measures:
         self.available = 0
         self.reasons = bytearray(8)
 
+    def copy(self) -> Measures:
+        """The same measures, to be added to."""
+        twin = Measures.__new__(Measures)
+        twin.values = self.values.copy()
+        twin.available = self.available
+        twin.reasons = self.reasons.copy()
+        return twin
+
     def put(self, found: Mapping[str, int]) -> None:
         """Take over measures by name."""
         for name, value in found.items():
