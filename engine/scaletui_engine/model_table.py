@@ -77,7 +77,9 @@ def _base(head: _Head, given: Mapping[str, object], where: str) -> Model | None:
 
 def _model(head: _Head, arch: Arch, base: Model | None) -> Model:
     if base is None:
-        return Model(head.id or "own", head.family, arch, head.max_seq, head.source, head.note)
+        return Model(
+            "own" if head.id is None else head.id, head.family, arch, head.max_seq, head.source, head.note
+        )
     longest = base.max_seq if head.max_seq is None else head.max_seq
     if head.like is None:
         return base if longest == base.max_seq else replace(base, max_seq=longest)

@@ -62,6 +62,7 @@ class ScheduleRule:
 
 
 _MANY: Final = (2, None)
+_ANY: Final = (1, None)
 _OF_RANKS: Final = Rounds.OF_RANKS
 _TORCH: Final = "torch/distributed/pipelining/schedules.py, torch 2.13"
 _SAIL: Final = "sail-sg/zero-bubble-pipeline-parallelism"
@@ -93,9 +94,9 @@ _RULES: Final = (
     ScheduleRule("pipedream", source="arXiv:1806.03377"),
     ScheduleRule("GPipe", source=_TORCH),
     ScheduleRule("1F1B", microbatches_per_rank=1, source=_TORCH),
-    ScheduleRule("Interleaved1F1B", chunks=_MANY, rounds=Rounds.EQUAL, source=_TORCH),
-    ScheduleRule("LoopedBFS", chunks=_MANY, source=_TORCH),
-    ScheduleRule("InterleavedZeroBubble", chunks=_MANY, rounds=Rounds.EQUAL, source=_TORCH),
+    ScheduleRule("Interleaved1F1B", chunks=_ANY, rounds=Rounds.EQUAL, source=_TORCH),
+    ScheduleRule("LoopedBFS", chunks=_ANY, source=_TORCH),
+    ScheduleRule("InterleavedZeroBubble", chunks=_ANY, rounds=Rounds.EQUAL, source=_TORCH),
     ScheduleRule("ZBVZeroBubble", Placement.V, (2, 2), source=_TORCH),
     ScheduleRule("DualPipeV", Placement.V, (2, 2), microbatches_per_rank=2, source=_TORCH),
 )  # fmt: skip

@@ -6,20 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scaletui_engine.catalog import load_gpu, load_model
-from scaletui_engine.edit.fields import AXES, check_field, parse_value
+from scaletui_engine.edit.fields import AXES, check_field
 from scaletui_engine.edit.settle import settle
-from scaletui_engine.validate import validate
 
 if TYPE_CHECKING:
     from scaletui_engine.edit.fields import Value
     from scaletui_engine.scenario import Scenario
-
-
-def edit(scenario: Scenario, field: str, text: str) -> Scenario:
-    """The valid scenario with what a person typed into the field. Raises ScenarioError."""
-    changed = with_value(scenario, field, parse_value(field, text))
-    validate(changed)
-    return changed
 
 
 def with_value(scenario: Scenario, field: str, value: Value) -> Scenario:
