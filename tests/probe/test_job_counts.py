@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from scaletui_probe.layout import Event, Kind
 
 if TYPE_CHECKING:
-    from conftest import Bench
+    from probe.workbench import Workbench
 
 pytestmark = pytest.mark.torch
 
@@ -31,7 +32,7 @@ PARTS = ("weights", "gradients", "optimizer", "buffers")
     ],
 )
 def test_parts_equal_the_count_made_inside_the_job(
-    bench: Bench, shape: str, ranks: int, wrapper: str
+    bench: Workbench, shape: str, ranks: int, wrapper: str
 ) -> None:
     outcome = bench.run(bench.torchrun(ranks, "train.py", shape, str(STEPS)))
     assert outcome.code == 0, outcome.output

@@ -1,7 +1,8 @@
 """A small training job that counts its own memory; it knows nothing of scaletui.
 
-Usage: train.py SHAPE STEPS OUT, under torchrun. After every step each rank writes its count to OUT/rank<r>.json.
-The sizes do not divide by 2 or by 4, and a layer of one row leaves all ranks but the first with empty shards.
+Usage: train.py SHAPE STEPS OUT, under torchrun. After every step each rank writes its count to
+OUT/rank<r>.json. The sizes do not divide by 2 or by 4, and a layer of one row leaves all ranks but the first
+with empty shards.
 """
 
 from __future__ import annotations
@@ -64,10 +65,15 @@ def wrapped(shape: str) -> nn.Module:
         return DistributedDataParallel(Net())
     if shape == "fsdp1":
         return FullyShardedDataParallel(
-            Net(), auto_wrap_policy=ModuleWrapPolicy({Block}), use_orig_params=True, device_id=torch.device("cpu")
+            Net(),
+            auto_wrap_policy=ModuleWrapPolicy({Block}),
+            use_orig_params=True,
+            device_id=torch.device("cpu"),
         )
     if shape == "hsdp":
-        return shard(Net(), mesh=init_device_mesh("cpu", (2, world // 2), mesh_dim_names=("replicate", "shard")))
+        return shard(
+            Net(), mesh=init_device_mesh("cpu", (2, world // 2), mesh_dim_names=("replicate", "shard"))
+        )
     if shape == "mixed":
         return shard(Net(), mp_policy=MixedPrecisionPolicy(torch.bfloat16, torch.float32))
     if shape == "frozen":
