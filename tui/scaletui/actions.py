@@ -52,7 +52,7 @@ ACTIONS: Final = (
     Action("down", ("down",), N_("down"), N_("Choose the field, part or rank below"), group=_LOOK),
     Action("right", ("right",), N_("edit"), N_("Step the field to its next valid value"), _STATIC, _EDIT),
     Action("left", ("left",), N_("edit"), N_("Step the field to its previous valid value"), _STATIC, _EDIT),
-    Action("type", ("enter",), N_("type"), N_("Type the field's value; Enter sets it, Escape leaves it"), _BUDGET, _EDIT),
+    Action("type", ("enter",), N_("type"), N_("Type the field's value; Enter sets it, Escape leaves it"), _STATIC, _EDIT),
     Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list you can search"), _STATIC, _EDIT),
     Action("undo", ("u",), N_("undo"), N_("Take the last edit back"), _STATIC, _EDIT),
     Action("redo", ("ctrl+r",), N_("redo"), N_("Make the edit again that was taken back"), _STATIC, _EDIT),
@@ -64,8 +64,8 @@ ACTIONS: Final = (
 
 _FOOTERS: Final = {
     "budget": ("help", "right", "type", "next_pane", "pick_model", "undo", "quit"),
-    "schedule": ("help", "up", "right", "pick_model", "undo", "save", "quit"),
-    "sharding": ("help", "up", "right", "pick_model", "undo", "save", "quit"),
+    "schedule": ("help", "right", "type", "step_on", "pick_model", "undo", "quit"),
+    "sharding": ("help", "right", "type", "step_on", "pick_model", "undo", "quit"),
     "live": ("help", "play", "up", "step_on", "next_theme", "command_palette", "quit"),
 }
 FOOTER_KEYS: Final = 7

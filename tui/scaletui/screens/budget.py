@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.containers import Horizontal
 
 from scaletui.panes.rows import RowsPane
-from scaletui.screens.mode import ModeScreen, screen_bindings
+from scaletui.screens.mode import screen_bindings
+from scaletui.screens.plan import PlanScreen
 from scaletui.state import budget as state
 from scaletui.state import editing
 from scaletui.view.big import BIG_HEIGHT
@@ -18,17 +18,16 @@ from scaletui.view.budget_answer import answer_rows
 from scaletui.view.budget_details import details_rows
 from scaletui.view.budget_explain import explain_rows
 from scaletui.view.budget_parts import parts_rows
-from scaletui.view.budget_plan import plan_rows
+from scaletui.view.plan import plan_rows
 from scaletui.view.budget_stages import stage_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from textual.events import Key, Paste, Resize
+    from textual.events import Resize
     from textual.widget import Widget
 
     from scaletui.state.budget import BudgetState
-    from scaletui.state.editing import Editing
     from scaletui.state.session import Session
     from scaletui.view.box import Box
     from scaletui.view.row import Row
@@ -38,7 +37,7 @@ LEAST_BODY: Final = 17
 FEWEST_BARS: Final = 2
 
 
-class BudgetScreen(ModeScreen):
+class BudgetScreen(PlanScreen):
     """The memory of every pipeline stage against one GPU, and the scenario that makes it."""
 
     MODE: ClassVar[str] = "budget"
@@ -50,42 +49,24 @@ class BudgetScreen(ModeScreen):
 
     def body(self) -> Iterable[Widget]:
         """Answer and bars across, then the columns."""
-        yield RowsPane(self._answer, id="answer")
-        yield RowsPane(self._stages, id="stages")
+        yield RowsPane(self._draw_answer, id="answer")
+        yield RowsPane(self._draw_stages, id="stages")
         with Horizontal(id="columns"):
-            yield RowsPane(self._parts, id="parts")
-            yield RowsPane(self._side, id="side")
-            yield RowsPane(self._details, id="details")
-            yield RowsPane(self._explain, id="explain")
+            yield RowsPane(self._draw_parts, id="parts")
+            yield RowsPane(self._draw_side, id="side")
+            yield RowsPane(self._draw_details, id="details")
+            yield RowsPane(self._draw_explain, id="explain")
 
     def show(self, session: Session) -> None:
         """Take the session's answer in and draw."""
-        super().show(session)
         if session.answer is not None and session.answer is not self.state.answer:
             self.state = state.answered(self.state, session.answer)
-        self.redraw()
+        super().show(session)
 
     def on_resize(self, event: Resize) -> None:
         """Another height leaves another room for bars."""
         del event
         self._make_room()
-
-    def on_key(self, event: Key) -> None:
-        """While a value is typed, keys are text."""
-        if self.session is None or self.session.editing.pending is None:
-            return
-        change = TYPING.get(event.key)
-        if change is None and event.is_printable and event.character:
-            change = partial(editing.typed, text=event.character)
-        if change is not None:
-            self.ask(change)
-        if not event.key.startswith("ctrl+"):
-            event.stop()
-            event.prevent_default()
-
-    def on_paste(self, event: Paste) -> None:
-        """Pasted text is typed text."""
-        self.ask(partial(editing.typed, text=event.text.strip()))
 
     def action_up(self) -> None:
         """The field, part or stage above."""
@@ -122,7 +103,7 @@ class BudgetScreen(ModeScreen):
     def action_type(self) -> None:
         """Open the field for typing."""
         self.look(replace(state.settled(self.state), focus="plan"))
-        self.ask(editing.opened)
+        super().action_type()
 
     def look(self, wanted: BudgetState) -> None:
         """Draw another picture of the same answer."""
@@ -130,10 +111,9 @@ class BudgetScreen(ModeScreen):
         self.redraw()
 
     def redraw(self) -> None:
-        """Hand every pane its rows; those that are equal cost nothing."""
+        """Make room for the bars first."""
         self._make_room()
-        for pane in self.query(RowsPane):
-            pane.rebuild()
+        super().redraw()
 
     def _walk(self, direction: int) -> None:
         settled = state.settled(self.state)
@@ -160,16 +140,16 @@ class BudgetScreen(ModeScreen):
         self.query_one("#stages").styles.height = min(wanted, max(room, self.size.height // 2))
         self.query_one("#answer").set_class(tall > 1, "-big")
 
-    def _answer(self, box: Box) -> Sequence[Row]:
+    def _draw_answer(self, box: Box) -> Sequence[Row]:
         return answer_rows(self.state, box.width, self.session.pen) if self.session else ()
 
-    def _stages(self, box: Box) -> Sequence[Row]:
+    def _draw_stages(self, box: Box) -> Sequence[Row]:
         return stage_rows(self.state, box, self.session.pen) if self.session else ()
 
-    def _parts(self, box: Box) -> Sequence[Row]:
+    def _draw_parts(self, box: Box) -> Sequence[Row]:
         return parts_rows(self.state, box.width, self.session.pen) if self.session else ()
 
-    def _side(self, box: Box) -> Sequence[Row]:
+    def _draw_side(self, box: Box) -> Sequence[Row]:
         """The plan; where there is no other column, what belongs to the list that has the arrow keys."""
         if self.session is None:
             return ()
@@ -180,7 +160,7 @@ class BudgetScreen(ModeScreen):
             return details_rows(self.state, box, self.session.pen)
         return plan_rows(self.session.editing, box, self.session.pen, focus=self.state.focus == "plan")
 
-    def _details(self, box: Box) -> Sequence[Row]:
+    def _draw_details(self, box: Box) -> Sequence[Row]:
         """Stages and ranges; the explanation of a part where it has no column of its own."""
         if self.session is None:
             return ()
@@ -188,16 +168,5 @@ class BudgetScreen(ModeScreen):
             return explain_rows(self.state, box, self.session.pen)
         return details_rows(self.state, box, self.session.pen)
 
-    def _explain(self, box: Box) -> Sequence[Row]:
+    def _draw_explain(self, box: Box) -> Sequence[Row]:
         return explain_rows(self.state, box, self.session.pen) if self.session else ()
-
-
-TYPING: Final[Mapping[str, Callable[[Editing], Editing]]] = MappingProxyType({
-    "enter": editing.committed,
-    "tab": editing.committed,
-    "up": editing.committed,
-    "down": editing.committed,
-    "escape": editing.cancelled,
-    "backspace": editing.erased,
-})  # fmt: skip
-"""What keys do while a value is typed."""

@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from scaletui.state.session import Session
 
 APP_GROUPS: Final = ("everywhere", "screens")
-"""Groups whose actions are the app's own; the others belong to a screen."""
+"""Groups whose actions are bound on the app; the others are bound on the screens they belong to."""
+OF_THE_APP: Final = ("pick_model", "undo", "redo", "save")
+"""Actions of some screens that the app itself does, because it owns the scenario."""
 
 
 def binding(action: Action) -> Binding:
     """The library's form of an action; Textual shows neither its footer nor its help, so titles stay msgids."""
-    return Binding(
-        ",".join(action.keys), action.id, action.title, show=False, tooltip=action.tooltip, id=action.id
-    )
+    does = f"app.{action.id}" if action.id in OF_THE_APP else action.id
+    keys = ",".join(action.keys)
+    return Binding(keys, does, action.title, show=False, tooltip=action.tooltip, id=action.id)
 
 
 def app_bindings() -> list[Binding]:

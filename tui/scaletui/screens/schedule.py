@@ -10,8 +10,8 @@ from textual.worker import get_current_worker
 
 from scaletui.messages import Noticed, Pictured
 from scaletui.panes.rows import RowsPane
-from scaletui.screens.mode import ModeScreen, screen_bindings
-from scaletui.state import editing
+from scaletui.screens.mode import screen_bindings
+from scaletui.screens.plan import PlanScreen
 from scaletui.state.schedule import picture
 from scaletui.state.session import Notice
 from scaletui.view.schedule import definitions, legend_row, schedule_answer, stage_table, timeline_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scaletui_engine.scenario import Scenario
 
 
-class ScheduleScreen(ModeScreen):
+class ScheduleScreen(PlanScreen):
     """One step of the plan's pipeline, simulated with equal stages."""
 
     MODE: ClassVar[str] = "schedule"
@@ -38,24 +38,27 @@ class ScheduleScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.picture: SchedulePicture | None = None
+        self.asked: Scenario | None = None
+        """The scenario that is being simulated, or was last."""
         self.rank = 0
 
     def body(self) -> Iterable[Widget]:
         """Answer, timeline, legend, and two tables below."""
-        yield RowsPane(self._answer, id="schedule-answer")
-        yield RowsPane(self._timeline, id="timeline")
-        yield RowsPane(self._legend, id="legend")
+        yield RowsPane(self._draw_answer, id="schedule-answer")
+        yield RowsPane(self._draw_timeline, id="timeline")
+        yield RowsPane(self._draw_legend, id="legend")
         with Horizontal(id="tables"):
-            yield RowsPane(self._table, id="holders")
-            yield RowsPane(self._definitions, id="definitions")
+            yield RowsPane(self._draw_table, id="holders")
+            yield RowsPane(self._draw_definitions, id="definitions")
+            yield RowsPane(self.draw_plan, id="side")
 
     def show(self, session: Session) -> None:
         """Simulate another scenario, and draw."""
-        super().show(session)
         scenario = session.editing.scenario
-        if self.picture is None or self.picture.scenario is not scenario:
+        if scenario is not self.asked:
+            self.asked = scenario
             self.run_worker(partial(self._simulate, scenario), thread=True, exclusive=True, group="schedule")
-        self.redraw()
+        super().show(session)
 
     def on_pictured(self, message: Pictured) -> None:
         """Draw a simulation, unless the scenario has changed since."""
@@ -63,14 +66,6 @@ class ScheduleScreen(ModeScreen):
         if self.session is not None and message.picture.scenario is self.session.editing.scenario:
             self.picture = message.picture
             self._look(self.rank)
-
-    def action_up(self) -> None:
-        """The rank above."""
-        self._look(self.rank - 1)
-
-    def action_down(self) -> None:
-        """The rank below."""
-        self._look(self.rank + 1)
 
     def action_step_on(self) -> None:
         """The next rank."""
@@ -80,22 +75,13 @@ class ScheduleScreen(ModeScreen):
         """The rank before."""
         self._look(self.rank - 1)
 
-    def action_right(self) -> None:
-        """More microbatches."""
-        self.ask(partial(editing.stepped_field, field="global_batch", direction=1))
-
-    def action_left(self) -> None:
-        """Fewer microbatches."""
-        self.ask(partial(editing.stepped_field, field="global_batch", direction=-1))
-
     def redraw(self) -> None:
-        """Hand every pane its rows."""
+        """Make room for the lanes first."""
         ranks = len(self.picture.layers) if self.picture else 1
         room = max(self.size.height - OTHER_ROWS, 3)
         tall = 2 if self.session and self.session.pen.big else 1
         self.query_one("#timeline").styles.height = min(ranks * tall + 1, room)
-        for pane in self.query(RowsPane):
-            pane.rebuild()
+        super().redraw()
 
     def _look(self, rank: int) -> None:
         last = len(self.picture.layers) - 1 if self.picture else 0
@@ -113,19 +99,19 @@ class ScheduleScreen(ModeScreen):
     def _draw(self, view: Callable[[SchedulePicture, Session], Sequence[Row]]) -> Sequence[Row]:
         return view(self.picture, self.session) if self.picture and self.session else ()
 
-    def _answer(self, box: Box) -> Sequence[Row]:
+    def _draw_answer(self, box: Box) -> Sequence[Row]:
         return self._draw(lambda picture, session: (schedule_answer(picture, box.width, session.pen),))
 
-    def _timeline(self, box: Box) -> Sequence[Row]:
+    def _draw_timeline(self, box: Box) -> Sequence[Row]:
         return self._draw(lambda picture, session: timeline_of(picture, self.rank, box, session.pen))
 
-    def _legend(self, box: Box) -> Sequence[Row]:
+    def _draw_legend(self, box: Box) -> Sequence[Row]:
         return self._draw(lambda picture, session: (legend_row(box.width, session.pen),))
 
-    def _table(self, box: Box) -> Sequence[Row]:
+    def _draw_table(self, box: Box) -> Sequence[Row]:
         return self._draw(lambda picture, session: stage_table(picture, self.rank, box, session.pen))
 
-    def _definitions(self, box: Box) -> Sequence[Row]:
+    def _draw_definitions(self, box: Box) -> Sequence[Row]:
         return self._draw(lambda picture, session: definitions(picture, box, session.pen))
 
 

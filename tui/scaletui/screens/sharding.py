@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual.containers import Horizontal
+
 from scaletui.panes.rows import RowsPane
-from scaletui.screens.mode import ModeScreen, screen_bindings
-from scaletui.state import editing
+from scaletui.screens.mode import screen_bindings
+from scaletui.screens.plan import PlanScreen
 from scaletui.state.mesh import mesh_look
 from scaletui.view.sharding import axis_rows, node_rows, sharding_answer
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from scaletui.view.row import Row
 
 
-class ShardingScreen(ModeScreen):
+class ShardingScreen(PlanScreen):
     """The mesh of the plan: axes, groups, and the GPUs they span."""
 
     MODE: ClassVar[str] = "sharding"
@@ -33,62 +34,38 @@ class ShardingScreen(ModeScreen):
         self.mesh: MeshLook | None = None
 
     def body(self) -> Iterable[Widget]:
-        """Answer, axes, nodes."""
-        yield RowsPane(self._answer, id="sharding-answer")
-        yield RowsPane(self._axes, id="axes")
-        yield RowsPane(self._nodes, id="nodes")
+        """Answer, axes, nodes; the axis that is chosen among the fields is the one that is lit."""
+        yield RowsPane(self._draw_answer, id="sharding-answer")
+        yield RowsPane(self._draw_axes, id="axes")
+        with Horizontal(id="below"):
+            yield RowsPane(self._draw_nodes, id="nodes")
+            yield RowsPane(self.draw_plan, id="side")
 
     def show(self, session: Session) -> None:
         """Look at the session's mesh, from where the reader was."""
         super().show(session)
-        place, rank = (self.mesh.place, self.mesh.rank) if self.mesh else (0, 0)
-        self._look(place, rank)
-
-    def action_up(self) -> None:
-        """The axis above."""
-        self._move(axis=-1)
-
-    def action_down(self) -> None:
-        """The axis below."""
-        self._move(axis=1)
+        self._look(self.mesh.rank if self.mesh else 0)
 
     def action_step_on(self) -> None:
         """The next rank."""
-        self._move(rank=1)
+        self._look(self.mesh.rank + 1 if self.mesh else 0)
 
     def action_step_back(self) -> None:
         """The rank before."""
-        self._move(rank=-1)
+        self._look(self.mesh.rank - 1 if self.mesh else 0)
 
-    def action_right(self) -> None:
-        """The axis at its next valid degree."""
-        self._step(1)
-
-    def action_left(self) -> None:
-        """The axis at its previous valid degree."""
-        self._step(-1)
-
-    def _move(self, axis: int = 0, rank: int = 0) -> None:
-        if self.mesh is not None:
-            self._look(self.mesh.place + axis, self.mesh.rank + rank)
-
-    def _step(self, direction: int) -> None:
-        if self.mesh is not None:
-            self.ask(partial(editing.stepped_field, field=self.mesh.axis.name, direction=direction))
-
-    def _look(self, place: int, rank: int) -> None:
+    def _look(self, rank: int) -> None:
         if self.session is None:
             return
-        self.mesh = mesh_look(self.session.editing.scenario, place, rank)
+        self.mesh = mesh_look(self.session.editing.scenario, self.session.editing.field, rank)
         self.query_one("#axes").styles.height = len(self.mesh.axes) + 3
-        for pane in self.query(RowsPane):
-            pane.rebuild()
+        self.redraw()
 
-    def _answer(self, box: Box) -> Sequence[Row]:
+    def _draw_answer(self, box: Box) -> Sequence[Row]:
         return (sharding_answer(self.mesh, box.width),) if self.mesh else ()
 
-    def _axes(self, box: Box) -> Sequence[Row]:
+    def _draw_axes(self, box: Box) -> Sequence[Row]:
         return axis_rows(self.mesh, box, self.session.pen) if self.mesh and self.session else ()
 
-    def _nodes(self, box: Box) -> Sequence[Row]:
+    def _draw_nodes(self, box: Box) -> Sequence[Row]:
         return node_rows(self.mesh, box, self.session.pen) if self.mesh and self.session else ()

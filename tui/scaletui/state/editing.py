@@ -44,6 +44,9 @@ def replaced(editing: Editing, scenario: Scenario) -> Editing:
     if scenario == editing.scenario:
         return replace(editing, pending=None, refusal="")
     past = (*editing.past, editing.scenario)[-KEPT:]
+    if scenario.name == editing.scenario.name:
+        # The name described what was edited; what it is now, nobody has named.
+        scenario = replace(scenario, name="")
     return replace(editing, scenario=scenario, pending=None, refusal="", past=past, future=())
 
 
@@ -99,9 +102,10 @@ def cancelled(editing: Editing) -> Editing:
 
 def committed(editing: Editing) -> Editing:
     """What was typed becomes the value; an empty text keeps the old one."""
-    if not editing.pending or editing.pending.strip() == value_text(editing.scenario, editing.field):
+    text = (editing.pending or "").strip()
+    if not text or text == value_text(editing.scenario, editing.field):
         return cancelled(editing)
-    return set_field(editing, editing.field, editing.pending.strip())
+    return set_field(editing, editing.field, text)
 
 
 def undone(editing: Editing) -> Editing:

@@ -71,7 +71,7 @@ class MeshLook:
     @property
     def axis(self) -> AxisFacts:
         """The axis that is looked at."""
-        return self.axes[min(self.place, len(self.axes) - 1)]
+        return self.axes[self.place]
 
     @property
     def world(self) -> int:
@@ -93,8 +93,8 @@ class MeshLook:
         return ", ".join(f"{axis.name} {axis.coordinate(rank)}" for axis in self.axes)
 
 
-def mesh_look(scenario: Scenario, place: int = 0, rank: int = 0) -> MeshLook:
-    """The look at a valid scenario; place and rank are brought into range."""
+def mesh_look(scenario: Scenario, axis: str = "", rank: int = 0) -> MeshLook:
+    """The look at a valid scenario; an axis that it lacks is its first, and the rank is brought into range."""
     axes, strategy = axes_of(scenario), scenario.plan.strategy
     shard = shard_ranks(scenario)
     sharded = (
@@ -104,7 +104,8 @@ def mesh_look(scenario: Scenario, place: int = 0, rank: int = 0) -> MeshLook:
     )
     shares = tuple((part, shard if is_sharded else 1) for part, is_sharded in sharded)
     link = scenario.cluster.gpu.link or "nvlink"
-    place = min(max(place, 0), len(axes) - 1)
+    names = [each.name for each in axes]
+    place = names.index(axis) if axis in names else 0
     return MeshLook(axes, shares, link, place, min(max(rank, 0), scenario.plan.axes.world - 1))
 
 

@@ -57,7 +57,7 @@ def _change(state: BudgetState, pen: Pen) -> Row:
     if change is None:
         return ()
     text = tr("change {amount}", amount=pen.numbers.signed(change, pen.numbers.bytes))
-    return (Span(f"  {text} ", "accent"),)
+    return (Span(f"  {text} ", "warn" if change > 0 else "ok" if change < 0 else "dim"),)
 
 
 def _big(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:

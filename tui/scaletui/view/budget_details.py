@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from scaletui.state.budget import chosen_stage, looked_at
 from scaletui.text.explain import explain
-from scaletui.text.language import tr
+from scaletui.text.language import N_, tr
 from scaletui.view.budget_stages import window
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import pair_row, rule_row, wrapped
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui_engine.memory.budget import ByteRange, MemoryBudget
 
-BESIDE: int = 12
+BESIDE: Final = 12
 """Rows that ranges and assumptions want below the table of stages."""
+MOMENTS: Final = MappingProxyType({
+    "forward": N_("forward"), "loss": N_("loss"), "backward": N_("backward"),
+    "end_of_backward": N_("end"), "step": N_("step"),
+})  # fmt: skip
+"""The moments of a step in one word."""
 
 
 def details_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
@@ -69,7 +75,7 @@ def _line(state: BudgetState, budget: MemoryBudget, index: int, pen: Pen) -> tup
         Span(pen.numbers.gib(stage.peak_bytes), role),
         Span(pen.numbers.gib(stage.needed_bytes), role),
         Span(pen.numbers.gib(free), role if free >= 0 else "error"),
-        Span(explain(f"phase.{stage.phase}"), "dim"),
+        Span(tr(MOMENTS.get(stage.phase, stage.phase)), "dim"),
     )
 
 

@@ -126,10 +126,11 @@ def _row(line: _Line, state: BudgetState, width: int, pen: Pen) -> Row:
     figures = Span(right(line.amount, AMOUNT) + right(line.share, SHARE), role)
     name = Span(left(f" {line.name}", NAME + 1, pen.glyphs.ellipsis), role)
     change = _change(line, pen) if state.before else ""
+    grows = "warn" if (line.change or 0) > 0 else "ok"
     if width >= WIDE:
-        tail = (Span(right(change, CHANGE), "accent"), Span(f"  {line.origin}", "dim"))
+        tail = (Span(right(change, CHANGE), grows), Span(f"  {line.origin}", "dim"))
     elif state.before:
-        tail = (Span("  "), Span(change, "accent"))
+        tail = (Span("  "), Span(change, grows))
     else:
         tail = (Span("  "), Span(line.origin, "dim"))
     return fit((line.chip, name, figures, *tail), width)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state.editing import value_text
 from scaletui.text.language import tr
 from scaletui.view.budget_stages import window
-from scaletui.view.cells import left, width_of
+from scaletui.view.cells import crop, left, width_of
 from scaletui.view.field_names import field_name
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row
@@ -45,7 +45,7 @@ def _field(editing: Editing, name: str, width: int, pen: Pen, *, focus: bool) ->
     value = value_text(editing.scenario, name)
     if is_chosen:
         less, more = pen.glyphs.less, pen.glyphs.more
-        text = left(value, min(width_of(value), room - 2), pen.glyphs.ellipsis)
+        text = crop(value, room - 2, pen.glyphs.ellipsis)
         return fit((mark, head, Span(f"{less}{text}{more}", "cursor")), width)
     return fit((mark, head, Span(f" {left(value, room - 2, pen.glyphs.ellipsis)}")), width)
 
