@@ -14,7 +14,7 @@ LONG: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The end of one optimizer step."""
+    """The end of one optimizer step; without an allocator, a sample taken soon after it."""
 
     step: int
     monotonic_ns: int

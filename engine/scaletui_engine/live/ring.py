@@ -21,8 +21,8 @@ from scaletui_probe.layout import HEADER_SIZE, PLAN_PREFIX
 if TYPE_CHECKING:
     from scaletui_engine.live.record import Record
 
-NEWEST: Final = 4
-"""Samples decoded of a ring that is met for the first time: only the last one is shown."""
+NEWEST: Final = 60
+"""Samples decoded of a ring that is met for the first time."""
 TRIES: Final = 3
 """Reads of a header or plan that is being written before giving up until the next refresh."""
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK

@@ -78,9 +78,12 @@ class TrackedRank:
             self._newest = record
         if record.kind is Kind.SAMPLE:
             self._sample = record
+            if record.get("allocated") is None:
+                self._history.add(_point(record))
         elif record.kind is Kind.STEP:
             self._step = record
-            self._history.add(_point(record))
+            if record.get("allocated") is not None:
+                self._history.add(_point(record))
         else:
             self._take_event(record)
 

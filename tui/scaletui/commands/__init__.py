@@ -12,9 +12,10 @@ MODULES: Final = {
     "budget": "scaletui.commands.screen",
     "schedule": "scaletui.commands.screen",
     "sharding": "scaletui.commands.screen",
-    "live": "scaletui.commands.screen",
+    "live": "scaletui.commands.live",
     "memory": "scaletui.commands.memory",
     "run": "scaletui.commands.run",
+    "demo": "scaletui.commands.demo",
     "lesson": "scaletui.commands.lesson",
 }
 """Command -> module, in the order in which help lists them."""

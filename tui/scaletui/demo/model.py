@@ -79,7 +79,7 @@ class Layer(nn.Module):
 
 
 class Llama(nn.Module):
-    """Embedding, layers, norm, head, and a temperature of one element, which all ranks but one hold none of."""
+    """Embedding, layers, norm, head, and a temperature: one element, which one rank alone holds."""
 
     rotation: Tensor
 

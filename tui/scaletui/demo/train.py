@@ -1,7 +1,7 @@
 """Trains the demo's model on one rank: `train.py fsdp|ddp STEPS`; 0 steps train until the process is ended.
 
-Its launcher sets RANK, WORLD_SIZE and LOCAL_RANK as torchrun would, and DEMO_STORE. The script knows nothing of
-any probe.
+Its launcher sets RANK, WORLD_SIZE and LOCAL_RANK as torchrun would, and DEMO_STORE. The script knows nothing
+of any probe.
 """
 
 from __future__ import annotations

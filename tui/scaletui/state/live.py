@@ -1,4 +1,4 @@
-"""What the live screen looks at: the snapshot shown, the job and the rank chosen, and whether it stands still."""
+"""What the live screen looks at: the snapshot, the chosen job and rank, and whether it stands still."""
 
 from __future__ import annotations
 

@@ -1,0 +1,92 @@
+"""Which rank matters most, how much room it has, and how far it is from what was predicted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scaletui_engine.live.evidence import RankState, What
+from scaletui_engine.live.prediction import PREDICTED
+
+if TYPE_CHECKING:
+    from scaletui_engine.live.snapshot import JobView, RankView
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One category, predicted and measured."""
+
+    category: str
+    predicted: int
+    measured: int
+
+    @property
+    def bytes(self) -> int:
+        """Measured less predicted."""
+        return self.measured - self.predicted
+
+    @property
+    def share(self) -> float:
+        """The difference as a share of what was predicted; infinite where nothing was."""
+        if self.bytes == 0:
+            return 0.0
+        return self.bytes / self.predicted if self.predicted else float("inf")
+
+
+def differences(rank: RankView) -> tuple[Difference, ...]:
+    """Every category that was both predicted and measured."""
+    pairs = ((name, getattr(rank.prediction.held, name), getattr(rank.measured, name)) for name in PREDICTED)
+    return tuple(
+        Difference(name, predicted, measured)
+        for name, predicted, measured in pairs
+        if predicted is not None and measured is not None
+    )
+
+
+def largest_gap(job: JobView) -> Difference | None:
+    """The category of any rank that is furthest from its prediction, in bytes; None before there is any."""
+    found = [difference for rank in job.ranks for difference in differences(rank)]
+    return max(found, key=lambda difference: abs(difference.bytes), default=None)
+
+
+def headroom(rank: RankView) -> int | None:
+    """Bytes that the allocator would still have had at its peak: driver free + reserved - peak allocated.
+
+    The peak and not the moment, so that it does not jump with every sample. None without an allocator.
+    """
+    allocator = rank.allocator
+    if allocator is None or rank.driver_free is None:
+        return None
+    reserved, peak = allocator.reserved, allocator.peak
+    return None if reserved is None or peak is None else rank.driver_free + reserved - peak
+
+
+def worst(job: JobView) -> RankView:
+    """The rank in most trouble: by what happened to it, then the least headroom, then the most bytes held."""
+    return min(job.ranks, key=_ease)
+
+
+def is_troubled(rank: RankView) -> bool:
+    """Whether anything but running or a proper end can be said of it."""
+    verdict = rank.verdict
+    return verdict.state is RankState.LOST or verdict.what not in (What.NOTHING, What.FINISHED)
+
+
+def _ease(rank: RankView) -> tuple[int, float, int, int]:
+    room = headroom(rank)
+    held = rank.measured.total
+    return (
+        _calm(rank.verdict.what) if is_troubled(rank) else len(What),
+        float("inf") if room is None else room,
+        -held,
+        rank.identity.rank,
+    )
+
+
+def _calm(what: What) -> int:
+    """A place in the order of causes: what brought others down comes first."""
+    causes = (
+        What.OUT_OF_MEMORY, What.EXCEPTION, What.KILLED, What.EXIT_CODE, What.KILLED_OR_ENDED, What.STOPPED,
+        What.SILENT, What.ORPHANED, What.UNREACHABLE, What.REBOOTED, What.ENDED_BY_LAUNCHER,
+    )  # fmt: skip
+    return causes.index(what) if what in causes else len(causes)

@@ -1,0 +1,98 @@
+"""`scaletui live`: watch running jobs, on the screen or once; and clear away what finished ones left."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Final
+
+from scaletui.commands.output import print_json, print_rows, report_pen, width
+from scaletui.text.language import N_, ntr, tr
+from scaletui_engine.errors import ParseError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from scaletui_engine.live.snapshot import Snapshot
+
+HELP: Final = N_("watch running jobs")
+_AGE: Final = re.compile(r"(\d{1,6})([smhd])")
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """--once, --json, --dir, --clean, --older-than."""
+    parser.add_argument("--once", action="store_true", help=tr("print what is there now and leave"))
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object (with --once)"))
+    parser.add_argument("--dir", metavar="D", help=tr("folder of the rings"))
+    parser.add_argument(
+        "--clean", action="store_true", help=tr("remove the rings of jobs that ended long ago")
+    )
+    parser.add_argument(
+        "--older-than", default="7d", metavar="AGE", help=tr("how long ago, for --clean: 30m, 12h, 7d (7d)")
+    )
+
+
+def run(args: Namespace) -> int:
+    """Clean, print, or open the screen."""
+    if args.clean:
+        return _clean(args)
+    if args.once or args.json:
+        return _once(args)
+    from dataclasses import replace
+
+    from scaletui.commands.screen import open_screen, screen_options
+
+    return open_screen(replace(screen_options(args, os.environ), ring_dir=args.dir))
+
+
+def _once(args: Namespace) -> int:
+    from scaletui.live.watcher import Watcher
+
+    watcher = Watcher(args.dir)
+    snapshot = watcher.look()
+    watcher.close()
+    if args.json:
+        from scaletui_engine.live.contract import contract
+
+        print_json(contract(snapshot))
+    else:
+        _print(snapshot, args)
+    return 0
+
+
+def _print(snapshot: Snapshot, args: Namespace) -> None:
+    from scaletui.view.live_report import report_rows
+
+    print_rows(report_rows(snapshot, width(), report_pen(args)))
+
+
+def _clean(args: Namespace) -> int:
+    from scaletui.live.watcher import now
+    from scaletui_engine.live.cleaning import clean
+    from scaletui_probe.directory import ring_directory
+
+    folder = ring_directory(args.dir, os.environ)
+    done = clean(folder, now(), age_s(args.older_than))
+    if done.place.fault is not None and done.place.detail:
+        print(done.place.detail)
+    print(
+        ntr(
+            "{n} ring removed from {folder}",
+            "{n} rings removed from {folder}",
+            len(done.removed),
+            folder=folder,
+        )
+    )
+    kept = tr("kept: {running} of running jobs, {young} of jobs that ended later, {foreign} that are not ours",
+              running=done.running, young=done.young, foreign=done.foreign)  # fmt: skip
+    print(kept)
+    return 0
+
+
+def age_s(text: str) -> float:
+    """Seconds of "30m", "12h" or "7d". Raises ParseError."""
+    match = _AGE.fullmatch(text)
+    if match is None:
+        raise ParseError(tr("--older-than {text} is no age", text=text), "--older-than 7d")
+    return float(int(match[1]) * _SECONDS[match[2]])

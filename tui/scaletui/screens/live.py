@@ -1,0 +1,186 @@
+"""Live: is the job healthy, and does it do what was predicted?"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, ClassVar, Final, cast
+
+from textual.containers import Horizontal, Vertical
+from textual.worker import get_current_worker
+
+from scaletui.live.messages import SnapshotArrived
+from scaletui.live.watcher import INTERVAL_OVER_SSH_S, INTERVAL_S, Watcher
+from scaletui.panes.frame import HeaderPane
+from scaletui.panes.rows import RowsPane
+from scaletui.screens.mode import ModeScreen, screen_bindings
+from scaletui.state import live as state
+from scaletui.view.live_answer import answer_rows, header_facts
+from scaletui.view.live_compare import compare_height, compare_rows
+from scaletui.view.live_details import details_rows
+from scaletui.view.live_empty import empty_rows
+from scaletui.view.live_ranks import ranks_rows
+from scaletui.view.live_trend import trend_rows
+from scaletui_themes import stylesheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from textual.events import Resize, ScreenSuspend
+    from textual.widget import Widget
+
+    from scaletui.app import ScaletuiApp
+    from scaletui.state.live import LiveState
+    from scaletui.state.session import Session
+    from scaletui.view.box import Box
+    from scaletui.view.row import Row
+
+FRAME: Final = 4
+"""Header, answer, news and keys."""
+LEAST_TREND: Final = 2
+
+
+class LiveScreen(ModeScreen):
+    """The ranks of a running job, what they hold beside what was predicted, and how it goes on."""
+
+    MODE: ClassVar[str] = "live"
+    BINDINGS = screen_bindings("live")
+    CSS_PATH = [stylesheet("live")]  # noqa: RUF012 (annotated it would break the base class, which is invariant)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = state.LiveState()
+        self.watcher: Watcher | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The answer across, then ranks, comparison and trend; or what to do when there is no job."""
+        yield RowsPane(self._answer, id="live-answer")
+        with Horizontal(id="live-columns"):
+            with Vertical(id="live-main"):
+                yield RowsPane(self._ranks, id="live-ranks")
+                yield RowsPane(self._compare, id="live-compare")
+                yield RowsPane(self._trend, id="live-trend")
+            yield RowsPane(self._details, id="live-details")
+        yield RowsPane(self._empty, id="live-empty")
+
+    def on_screen_resume(self) -> None:
+        """Watch as long as somebody can see it."""
+        super().on_screen_resume()
+        if self.watcher is None:
+            options = cast("ScaletuiApp", self.app).options
+            remote = "SSH_CONNECTION" in os.environ or "SSH_TTY" in os.environ
+            self.watcher = Watcher(options.ring_dir, INTERVAL_OVER_SSH_S if remote else INTERVAL_S)
+        self.run_worker(self._watch, thread=True, exclusive=True, group="live")
+
+    def on_screen_suspend(self, event: ScreenSuspend) -> None:
+        """Nobody can see it."""
+        del event
+        self.workers.cancel_group(self, "live")
+
+    def on_unmount(self) -> None:
+        """Give the watcher's descriptors back."""
+        if self.watcher is not None:
+            self.watcher.close()
+
+    def _watch(self) -> None:
+        worker = get_current_worker()
+        if self.watcher is not None:
+            self.watcher.run(
+                lambda snapshot: void(self.post_message(SnapshotArrived(snapshot))),
+                lambda: worker.is_cancelled,
+            )
+
+    def on_snapshot_arrived(self, message: SnapshotArrived) -> None:
+        """Show it, unless the picture stands still."""
+        self.look(state.arrived(self.state, message.snapshot))
+
+    def show(self, session: Session) -> None:
+        """Draw with the session's pen."""
+        super().show(session)
+        self.redraw()
+
+    def on_resize(self, event: Resize) -> None:
+        """Another height leaves another room for ranks."""
+        del event
+        self._make_room()
+
+    def look(self, wanted: LiveState) -> None:
+        """Draw another picture."""
+        self.state = wanted
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Hand every pane its rows; those that are equal cost nothing."""
+        self.set_class(state.job(self.state) is None, "-empty")
+        self._make_room()
+        self._tell_header()
+        for pane in self.query(RowsPane):
+            pane.rebuild()
+
+    def action_play(self) -> None:
+        """Stop the picture, or let it go on."""
+        self.look(state.paused(self.state))
+
+    def action_up(self) -> None:
+        """The rank above."""
+        self.look(state.other_rank(self.state, -1))
+
+    def action_down(self) -> None:
+        """The rank below."""
+        self.look(state.other_rank(self.state, 1))
+
+    def action_step_on(self) -> None:
+        """The next rank."""
+        self.action_down()
+
+    def action_step_back(self) -> None:
+        """The rank before."""
+        self.action_up()
+
+    def action_next_job(self) -> None:
+        """Look at the next job."""
+        self.look(state.other_job(self.state, 1))
+
+    def action_previous_job(self) -> None:
+        """Look at the job before."""
+        self.look(state.other_job(self.state, -1))
+
+    def _make_room(self) -> None:
+        """Ranks get what they need, as long as comparison and trend have theirs."""
+        compare = compare_height(self.state)
+        room = self.size.height - FRAME - compare - LEAST_TREND
+        ranks = min(len(state.ordered(self.state)) + 1, max(room, 2))
+        for name, height in (("live-ranks", ranks), ("live-compare", compare)):
+            pane = self.query_one(f"#{name}")
+            if pane.styles.height is None or pane.styles.height.value != height:
+                pane.styles.height = height
+
+    def _tell_header(self) -> None:
+        header = self.query_one(HeaderPane)
+        facts = header_facts(self.state)
+        if header.facts != facts:
+            header.facts = facts
+            header.rebuild()
+
+    def _answer(self, box: Box) -> Sequence[Row]:
+        return () if self.session is None else answer_rows(self.state, box.width, self.session.pen)
+
+    def _ranks(self, box: Box) -> Sequence[Row]:
+        return () if self.session is None else ranks_rows(self.state, box, self.session.pen)
+
+    def _compare(self, box: Box) -> Sequence[Row]:
+        return () if self.session is None else compare_rows(self.state, box, self.session.pen)
+
+    def _trend(self, box: Box) -> Sequence[Row]:
+        return () if self.session is None else trend_rows(self.state, box, self.session.pen)
+
+    def _details(self, box: Box) -> Sequence[Row]:
+        return () if self.session is None else details_rows(self.state, box, self.session.pen)
+
+    def _empty(self, box: Box) -> Sequence[Row]:
+        if self.session is None or self.state.shown is None:
+            return ()
+        return empty_rows(self.state.shown, box, self.session.pen)
+
+
+def void(_value: object) -> None:
+    """For a callback whose result nobody wants."""

@@ -1,0 +1,102 @@
+"""The first line of the live screen: state, step, the worst rank's room, the gap to the prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui.state import live as state_of
+from scaletui.text.language import ntr, tr
+from scaletui.view.live_words import category_name, state_name, verdict_role
+from scaletui.view.row import Row, Span, beside, fit, row_width
+from scaletui_engine.live.evidence import RankState
+from scaletui_engine.live.judgement import headroom, is_troubled, largest_gap, worst
+
+if TYPE_CHECKING:
+    from scaletui.state.live import LiveState
+    from scaletui.view.pen import Pen
+    from scaletui_engine.live.snapshot import JobView
+
+
+def answer_rows(state: LiveState, width: int, pen: Pen) -> tuple[Row, ...]:
+    """One row; what does not fit is left out, the least important first."""
+    job = state_of.job(state)
+    if job is None:
+        text = tr("looking for jobs ...") if state.shown is None else tr("no job found")
+        return (fit((Span(f" {text}", "dim"),), width),)
+    right = _right(state)
+    parts = [_state(job, pen), *filter(None, (_step(job, pen), _worst(job, pen), _gap(job, pen)))]
+    for count in range(len(parts), 0, -1):
+        line = tuple(span for part in parts[:count] for span in part)
+        if row_width(line) + row_width(right) <= width:
+            return (beside(line, right, width),)
+    return (beside(parts[0], right, width),)
+
+
+def header_facts(state: LiveState) -> tuple[str, ...]:
+    """What the header says in place of the scenario: the command, where it runs, and its name."""
+    job = state_of.job(state)
+    if job is None:
+        return ()
+    identity = job.identity
+    slurm = " ".join(filter(None, (identity.slurm_id, identity.slurm_nodes)))
+    attempt = tr("attempt {number}", number=job.attempt + 1) if job.attempt else ""
+    ranks = ntr("{n} rank", "{n} ranks", job.world_size)
+    return tuple(
+        filter(None, (short_command(identity.command), ranks, attempt, slurm, identity.host, job.id))
+    )
+
+
+def short_command(command: str) -> str:
+    """The command without the folders of its interpreter and its script."""
+    words = command.split()
+    return " ".join(word.rsplit("/", 1)[-1] if index < 2 else word for index, word in enumerate(words))
+
+
+def _state(job: JobView, pen: Pen) -> Row:
+    troubled = next((rank for rank in job.ranks if is_troubled(rank)), None)
+    role = verdict_role(troubled.verdict if troubled else worst(job).verdict)
+    mark = {"ok": pen.glyphs.ok, "dim": pen.glyphs.ok}.get(role, pen.glyphs.bad)
+    return (Span(f" {mark} {state_name(job.state)}", role),)
+
+
+def _step(job: JobView, pen: Pen) -> Row:
+    if job.step is None:
+        return (Span("  " + tr("no step yet"), "dim"),)
+    spans = [Span("  " + tr("step {step}", step=pen.numbers.integer(job.step)))]
+    times = [rank.step_ns for rank in job.ranks if rank.step_ns]
+    if times and job.state is RankState.RUNNING:
+        spans.append(Span(f"  {pen.numbers.seconds(max(times) / 1e9)}"))
+    return tuple(spans)
+
+
+def _worst(job: JobView, pen: Pen) -> Row:
+    rank = worst(job)
+    room, number = headroom(rank), rank.identity.rank
+    if room is not None:
+        amount = pen.numbers.size(max(room, 0))
+        return (Span("   " + tr("worst: rank {rank}, {amount} free", rank=number, amount=amount)),)
+    held = rank.measured.total
+    if not held:
+        return ()
+    return (Span("   " + tr("most: rank {rank}, {amount}", rank=number, amount=pen.numbers.size(held))),)
+
+
+def _gap(job: JobView, pen: Pen) -> Row:
+    gap = largest_gap(job)
+    if gap is None:
+        return ()
+    if gap.bytes == 0:
+        return (Span("   "), Span(f"{pen.glyphs.ok} {tr('as predicted, to the byte')}", "ok"))
+    amount = pen.numbers.signed(gap.bytes, pen.numbers.size)
+    text = tr("largest gap: {category} {amount}", category=category_name(gap.category), amount=amount)
+    return (Span("   "), Span(text, "warn"))
+
+
+def _right(state: LiveState) -> Row:
+    spans = [Span(f" {tr('paused')} ", "cursor")] if state.paused else []
+    count = len(state_of.jobs(state))
+    if count > 1:
+        spans.append(
+            Span("  " + tr("job {place} of {count}", place=state_of.job_index(state) + 1, count=count), "dim")
+        )
+    return (*spans, Span(" ")) if spans else ()

@@ -1,0 +1,100 @@
+"""The second column: the rank's process and device, its allocator, and the other jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui.state import live as state_of
+from scaletui.text.language import N_, tr
+from scaletui.view.live_answer import short_command
+from scaletui.view.live_words import reason_text, state_name, verdict_role, verdict_text
+from scaletui.view.row import Row, Span, fit
+from scaletui.view.rule import pair_row, rule_row, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scaletui.state.live import LiveState
+    from scaletui.view.box import Box
+    from scaletui.view.pen import Pen
+    from scaletui_engine.live.snapshot import RankView
+
+_ALLOCATOR = (
+    ("allocated", N_("allocated")),
+    ("active", N_("active")),
+    ("reserved", N_("reserved")),
+    ("inactive_split", N_("inactive split")),
+    ("peak", N_("peak allocated")),
+    ("reserved_peak", N_("peak reserved")),
+)
+
+
+def details_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """As many rows as the box holds."""
+    rank = state_of.rank(state)
+    if rank is None:
+        return ()
+    rows = [
+        rule_row(tr("rank {rank}", rank=rank.identity.rank), box.width, pen),
+        *_process(rank, box.width, pen),
+        fit((), box.width),
+        rule_row(tr("allocator"), box.width, pen),
+        *_allocator(rank, box.width, pen),
+        fit((), box.width),
+        rule_row(tr("jobs"), box.width, pen),
+        *_jobs(state, box.width, pen),
+    ]
+    return tuple(rows[: box.height])
+
+
+def _process(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
+    identity = rank.identity
+    yield pair_row(tr("state"), verdict_text(rank.verdict), width, pen, ("dim", verdict_role(rank.verdict)))
+    yield pair_row(tr("process"), str(identity.process.pid), width, pen)
+    yield pair_row(tr("launcher"), str(identity.launcher.pid), width, pen)
+    yield pair_row(tr("host"), identity.host, width, pen)
+    yield pair_row(tr("device"), identity.device_uuid or identity.device_type, width, pen)
+    yield pair_row("PyTorch", identity.torch_version, width, pen)
+    if rank.plan is not None:
+        yield pair_row(tr("wrapper"), rank.plan.wrapper, width, pen)
+        yield pair_row(tr("mesh"), _mesh(rank, pen), width, pen)
+        optimizers = {optimizer.name.rpartition(".")[2] for optimizer in rank.plan.optimizers}
+        yield pair_row(tr("optimizer"), ", ".join(sorted(optimizers)), width, pen)
+    if rank.host_rss is not None:
+        yield pair_row(tr("resident memory"), pen.numbers.size(rank.host_rss), width, pen)
+    if rank.errors:
+        yield pair_row(tr("errors of the probe"), str(rank.errors), width, pen, ("dim", "warn"))
+
+
+def _mesh(rank: RankView, pen: Pen) -> str:
+    plan = rank.plan
+    if plan is None or not plan.mesh_shape:
+        return "-"
+    names = plan.mesh_names or ("",) * len(plan.mesh_shape)
+    axes = (f"{name} {size}".strip() for name, size in zip(names, plan.mesh_shape, strict=False))
+    return f" {pen.glyphs.times} ".join(axes)
+
+
+def _allocator(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
+    if rank.allocator is None:
+        yield from wrapped(reason_text(rank.allocator_reason), width, "dim")
+        return
+    for name, label in _ALLOCATOR:
+        amount = getattr(rank.allocator, name)
+        yield pair_row(tr(label), "-" if amount is None else pen.numbers.size(amount), width, pen)
+    if rank.driver_free is not None:
+        yield pair_row(tr("free on the device"), pen.numbers.size(rank.driver_free), width, pen)
+    for label, count in ((tr("retries"), rank.allocator.retries), (tr("out of memory"), rank.allocator.ooms)):
+        if count:
+            yield pair_row(label, pen.numbers.integer(count), width, pen, ("dim", "warn"))
+
+
+def _jobs(state: LiveState, width: int, pen: Pen) -> Iterator[Row]:
+    for index, job in enumerate(state_of.jobs(state)):
+        is_chosen = index == state_of.job_index(state)
+        mark = pen.glyphs.pointer if is_chosen else " "
+        label = f"{mark}{short_command(job.identity.command)}"
+        yield pair_row(label, state_name(job.state), width, pen, ("accent" if is_chosen else "text", "dim"))
+    faults = state.shown.faults if state.shown else ()
+    if faults:
+        yield fit((Span(" " + tr("{count} files could not be read", count=len(faults)), "warn"),), width)
