@@ -17,6 +17,11 @@ SENTENCES: Final = {
     "unsharded": N_("unsharded"),
     "buffers": N_("buffers"),
     "overhead": N_("overhead"),
+    # actions of a pipeline
+    "forward": N_("forward"),
+    "backward": N_("backward"),
+    "input_grad": N_("input gradient"),
+    "weight_grad": N_("weight gradient"),
     # moments of a step
     "phase.forward": N_("end of the forward pass"),
     "phase.loss": N_("the loss"),
