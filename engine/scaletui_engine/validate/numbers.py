@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.errors import ValueRangeError
@@ -9,6 +10,7 @@ from scaletui_engine.errors import ValueRangeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scaletui_engine.cluster import Cluster
     from scaletui_engine.model import Arch
     from scaletui_engine.scenario import Scenario
 
@@ -20,6 +22,7 @@ _LIMITS: Final = {
     "global_batch": 1 << 32, "seq": 1 << 32, "chunks": 10_000,
 }  # fmt: skip
 """Largest value of each field: beyond it is a slip of the finger, not a training job."""
+_BYTES: Final = 1 << 60
 _AXES: Final = ("tp", "cp", "ep", "pp", "dp_replicate", "dp_shard")
 _ARCH: Final = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab")
 _PLAN: Final = ("micro_batch", "global_batch", "seq", "chunks")
@@ -28,6 +31,7 @@ _PLAN: Final = ("micro_batch", "global_batch", "seq", "chunks")
 def check_numbers(scenario: Scenario) -> None:
     """Raises ValueRangeError."""
     check_arch(scenario.model.arch)
+    _check_cluster(scenario.cluster)
     for name, value in _of_cluster_and_plan(scenario):
         check_number(name, value, _LIMITS.get(name, 10_000_000))
 
@@ -55,6 +59,22 @@ def check_number(name: str, value: object, most: int, least: int = 1) -> None:
         raise ValueRangeError(f"{name} = {value} < {least}", f"{name} {least}")
     if value > most:
         raise ValueRangeError(f"{name} = {value} > {most}", f"{name} {most}")
+
+
+def _check_cluster(cluster: Cluster) -> None:
+    gpu = cluster.gpu
+    check_number("gpu.memory_bytes", gpu.memory_bytes, _BYTES)
+    check_number("gpu.nvlink_domain", gpu.nvlink_domain, 1 << 20)
+    for name, size in (
+        ("gpu.usable_bytes", gpu.usable_bytes),
+        ("host_memory_bytes", cluster.host_memory_bytes),
+    ):
+        if size is not None:
+            check_number(name, size, _BYTES)
+    for name in ("memory_bandwidth", "nvlink_bandwidth", "network_bandwidth", "host_bandwidth"):
+        bandwidth = getattr(gpu, name)
+        if bandwidth is not None and not 0 < bandwidth < math.inf:
+            raise ValueRangeError(f"gpu.{name} = {bandwidth} is not a positive number of bytes a second")
 
 
 def _of_parts(arch: Arch) -> Iterator[tuple[str, object, int]]:

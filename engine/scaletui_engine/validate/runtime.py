@@ -1,0 +1,51 @@
+"""The runtime's switches mean something: numbers in range, modules that exist."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.errors import UnknownNameError, ValueRangeError
+from scaletui_engine.validate.numbers import check_number
+
+if TYPE_CHECKING:
+    from scaletui_engine.scenario import Scenario
+
+RECOMPUTE_MODULES: Final = ("core_attn", "mla_up_proj", "mlp", "moe_act", "layernorm", "moe")
+"""What Megatron-LM's --recompute-modules knows (megatron/core/transformer/transformer_config.py)."""
+_COUNTS: Final = (
+    "loss_chunks",
+    "recompute_every",
+    "bucket_bytes",
+    "zero_bucket",
+    "zero_live",
+    "zero_prefetch",
+)
+_OPTIONAL: Final = ("vocab_multiple", "etp")
+_FROM_ZERO: Final = ("prefetch",)
+_FACTORS: Final = ("capacity_factor", "imbalance")
+_MOST: Final = 1 << 50
+
+
+def check_runtime(scenario: Scenario) -> None:
+    """Raises ValueRangeError, UnknownNameError."""
+    runtime = scenario.plan.runtime
+    for name in _COUNTS:
+        check_number(f"runtime.{name}", getattr(runtime, name), _MOST)
+    for name in _OPTIONAL:
+        if getattr(runtime, name) is not None:
+            check_number(f"runtime.{name}", getattr(runtime, name), 1 << 20)
+    for name in _FROM_ZERO:
+        check_number(f"runtime.{name}", getattr(runtime, name), 1 << 20, least=0)
+    if runtime.recompute_layers is not None:
+        check_number("runtime.recompute_layers", runtime.recompute_layers, 10_000, least=0)
+    for name in _FACTORS:
+        _check_factor(f"runtime.{name}", getattr(runtime, name))
+    for module in runtime.recompute_modules:
+        if module not in RECOMPUTE_MODULES:
+            raise UnknownNameError("recompute module", module, RECOMPUTE_MODULES)
+
+
+def _check_factor(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise ValueRangeError(f"{name} = {value} is not a positive number")

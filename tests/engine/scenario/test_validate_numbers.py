@@ -1,0 +1,134 @@
+"""Numbers, switches and names that a scenario is refused for before any of its equations is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from scaletui_engine.defaults import Choices, scenario_from
+from scaletui_engine.runtime import Lora, Runtime
+from scaletui_engine.validate import problem
+
+
+def _choices(model: str, gpus: int, **more: Any) -> Choices:
+    return Choices(model, "h100", gpus, **more)
+
+
+NUMBERS = [
+    ("zero", {"micro_batch": 0}, "micro_batch = 0 < 1; nearest valid: micro_batch 1"),
+    ("negative", {"seq": -1}, "seq = -1 < 1; nearest valid: seq 1"),
+    (
+        "huge",
+        {"global_batch": 10**12},
+        "global_batch = 1000000000000 > 4294967296; nearest valid: global_batch 4294967296",
+    ),
+    ("boolean", {"chunks": True}, "chunks = True is not a whole number"),
+    ("nan", {"seq": float("nan")}, "seq = nan is not a whole number"),
+    ("fraction", {"micro_batch": 1.5}, "micro_batch = 1.5 is not a whole number"),
+    ("text", {"seq": "4096"}, "seq = '4096' is not a whole number"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), [row[1:] for row in NUMBERS], ids=[row[0] for row in NUMBERS])
+def test_numbers(change: dict[str, Any], words: str) -> None:
+    scenario = scenario_from(_choices("llama3-8b", 8))
+    assert str(problem(scenario.with_plan(replace(scenario.plan, **change)))) == words
+
+
+@pytest.mark.parametrize("axis", ["tp", "cp", "ep", "pp", "dp_replicate", "dp_shard"])
+@pytest.mark.parametrize("degree", [0, -2, True, 1 << 40])
+def test_axes_are_whole_numbers_of_a_sensible_size(axis: str, degree: int) -> None:
+    scenario = scenario_from(_choices("llama3-8b", 8))
+    axes = replace(scenario.plan.axes, **{axis: degree})
+    assert str(problem(scenario.with_plan(replace(scenario.plan, axes=axes)))).startswith(
+        f"{axis} = {degree} "
+    )
+
+
+ARCH = [
+    ("no-heads", {"heads": 0}, "model.heads = 0 < 1; nearest valid: model.heads 1"),
+    ("groups", {"kv_heads": 5}, "model.heads 32 / kv_heads 5 is not a whole number"),
+    ("norms", {"norms_per_layer": 3}, "model.norms_per_layer 3 is not 1, 2 or 4"),
+    ("huge", {"layers": 10**6}, "model.layers = 1000000 > 10000; nearest valid: model.layers 10000"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), [row[1:] for row in ARCH], ids=[row[0] for row in ARCH])
+def test_architectures(change: dict[str, Any], words: str) -> None:
+    scenario = scenario_from(_choices("llama3-8b", 8))
+    model = replace(scenario.model, arch=replace(scenario.model.arch, **change))
+    assert str(problem(replace(scenario, model=model))) == words
+
+
+SWITCHES = [
+    ("zero", {"loss_chunks": 0}, "runtime.loss_chunks = 0 < 1; nearest valid: runtime.loss_chunks 1"),
+    (
+        "multiple",
+        {"vocab_multiple": 0},
+        "runtime.vocab_multiple = 0 < 1; nearest valid: runtime.vocab_multiple 1",
+    ),
+    ("factor", {"imbalance": 0.0}, "runtime.imbalance = 0.0 is not a positive number"),
+    ("nan", {"capacity_factor": float("nan")}, "runtime.capacity_factor = nan is not a positive number"),
+    (
+        "module",
+        {"recompute_modules": ("core_atn",)},
+        "unknown recompute module 'core_atn', did you mean 'core_attn'?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), [row[1:] for row in SWITCHES], ids=[row[0] for row in SWITCHES])
+def test_switches(change: dict[str, Any], words: str) -> None:
+    assert str(problem(scenario_from(_choices("llama3-8b", 8, runtime=Runtime(**change))))) == words
+
+
+TRAINED = [
+    ("target", {"lora": Lora(targets=("wqq",))}, "unknown lora target 'wqq', did you mean 'wq'?"),
+    ("rank", {"lora": Lora(rank=0)}, "lora.rank = 0 < 1; nearest valid: lora.rank 1"),
+    (
+        "frozen",
+        {"frozen": ("embeding",)},
+        "unknown frozen role or tensor 'embeding', did you mean 'embedding'?",
+    ),
+    (
+        "good",
+        {"frozen": ("embedding", "layers.{layer}.attention"), "lora": Lora(targets=("w1", "wo"))},
+        "None",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), [row[1:] for row in TRAINED], ids=[row[0] for row in TRAINED])
+def test_what_is_trained(change: dict[str, Any], words: str) -> None:
+    assert str(problem(scenario_from(_choices("llama3-8b", 8, **change)))) == words
+
+
+CLUSTERS = [
+    ("host", {"host_memory_bytes": 0}, {}, "host_memory_bytes = 0 < 1; nearest valid: host_memory_bytes 1"),
+    ("domain", {"nvlink_domain": 0}, {}, "nvlink_domain = 0 < 1; nearest valid: nvlink_domain 1"),
+    ("memory", {}, {"memory_bytes": -1}, "gpu.memory_bytes = -1 < 1; nearest valid: gpu.memory_bytes 1"),
+    (
+        "bandwidth",
+        {},
+        {"nvlink_bandwidth": 0.0},
+        "gpu.nvlink_bandwidth = 0.0 is not a positive number of bytes a second",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "gpu", "words"), [row[1:] for row in CLUSTERS], ids=[row[0] for row in CLUSTERS]
+)
+def test_clusters(change: dict[str, Any], gpu: dict[str, Any], words: str) -> None:
+    scenario = scenario_from(_choices("llama3-8b", 8))
+    cluster = replace(scenario.cluster, gpu=replace(scenario.cluster.gpu, **gpu), **change)
+    assert str(problem(replace(scenario, cluster=cluster))) == words
+
+
+def test_a_cluster_knows_its_nodes_and_its_nvlink_domain() -> None:
+    cluster = scenario_from(Choices("llama3-8b", "gb200", 144, gpus_per_node=4)).cluster
+    assert (cluster.nodes, cluster.domain) == (36, 72)
+    assert replace(cluster, gpus=6, nvlink_domain=4).domain == 4
+    assert replace(cluster, gpus=6).nodes == 2
