@@ -51,10 +51,10 @@ def _defers(node: ast.AST) -> bool:
 
 
 def imports_in(folder: str, *, but: tuple[str, ...] = ()) -> Iterator[Import]:
-    """Every import of the modules of a folder, those named in `but` left out."""
+    """Every import of the modules of a folder, but for those whose path begins like one of `but`."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         where = path.relative_to(ROOT).as_posix()
-        if where not in but:
+        if not where.startswith(but):
             yield from imports_of(path.read_text(encoding="utf-8"), where)
 
 
@@ -78,7 +78,7 @@ def breaches(found: Iterator[Import], forbidden: tuple[str, ...], *, at_start: b
         (f"{TUI}/view", ("textual", "rich")),
         (f"{TUI}/text", ("textual", "rich")),
         ("tests/engine", ("scaletui", "textual")),
-        ("tests/probe", ("scaletui_engine", "textual")),
+        ("tests/probe", ("textual", "rich")),
     ],
 )
 def test_never_imports(folder: str, forbidden: tuple[str, ...]) -> None:
@@ -121,7 +121,7 @@ def test_panes_do_not_know_each_other() -> None:
 SHARED_BY_PANES = ("rows", "frame")
 """What every pane is made of; no panes themselves."""
 
-CANVAS = (f"{TUI}/canvas.py", f"{TUI}/compat.py")
+CANVAS = (f"{TUI}/canvas.py", f"{TUI}/compat/")
 
 
 def test_only_the_canvas_knows_strips_and_segments() -> None:
