@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui_engine.errors import WorldSizeError
+from scaletui_engine.validate.nearest import nearest_divisor
 
 if TYPE_CHECKING:
     from scaletui_engine.plan import Axes
@@ -34,9 +35,16 @@ def product(axes: Axes) -> str:
 
 
 def _nearest(axes: Axes, gpus: int) -> str | None:
-    """One axis that alone mends the product: dp where it can, else the others in turn."""
-    for name, degree in (("dp", axes.dp), ("tp", axes.tp), ("pp", axes.pp), ("cp", axes.cp)):
-        rest = axes.world // degree
-        if gpus % rest == 0:
-            return f"{name} {gpus // rest}"
+    """dp alone where it mends the product, else the largest model axis that does, with dp following it."""
+    ranks = axes.tp * axes.cp * axes.pp
+    if gpus % ranks == 0:
+        return f"dp {gpus // ranks}"
+    for name, degree in sorted(
+        (("tp", axes.tp), ("pp", axes.pp), ("cp", axes.cp)), key=lambda axis: -axis[1]
+    ):
+        left, rest = divmod(gpus, ranks // degree)
+        if rest == 0:
+            found = nearest_divisor(left, degree)
+            dp = left // found
+            return f"{name} {found}" if dp == axes.dp else f"{name} {found}, dp {dp}"
     return None

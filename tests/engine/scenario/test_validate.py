@@ -48,6 +48,11 @@ REFUSED = [
         "dp 4 x tp 3 x pp 2 = 24, but the cluster has 16 GPUs; nearest valid: tp 2",
     ),
     (
+        "world-dp-follows",
+        _choices("llama3-8b", 8, tp=3, dp_shard=8),
+        "dp 8 x tp 3 = 24, but the cluster has 8 GPUs; nearest valid: tp 2, dp 4",
+    ),
+    (
         "world-hsdp",
         _choices("llama3-8b", 16, dp_replicate=2, dp_shard=4, strategy=Strategy.HSDP),
         "dp_replicate 2 x dp_shard 4 = 8, but the cluster has 16 GPUs; nearest valid: dp 16",
