@@ -32,6 +32,8 @@ class What(StrEnum):
     """It lives and its launcher does not."""
     FINISHED = "finished"
     """The interpreter ended in order."""
+    LOST_PEER = "lost a peer"
+    """A collective failed because another rank had gone; `detail` is the class of the exception."""
     EXCEPTION = "exception"
     """An uncaught exception ended it; `detail` is the class."""
     OUT_OF_MEMORY = "out of memory"

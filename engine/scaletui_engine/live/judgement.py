@@ -86,7 +86,7 @@ def _ease(rank: RankView) -> tuple[int, float, int, int]:
 def _calm(what: What) -> int:
     """A place in the order of causes: what brought others down comes first."""
     causes = (
-        What.OUT_OF_MEMORY, What.EXCEPTION, What.KILLED, What.EXIT_CODE, What.KILLED_OR_ENDED, What.STOPPED,
-        What.SILENT, What.ORPHANED, What.UNREACHABLE, What.REBOOTED, What.ENDED_BY_LAUNCHER,
+        What.OUT_OF_MEMORY, What.KILLED, What.EXCEPTION, What.EXIT_CODE, What.KILLED_OR_ENDED, What.STOPPED,
+        What.SILENT, What.ORPHANED, What.UNREACHABLE, What.REBOOTED, What.LOST_PEER, What.ENDED_BY_LAUNCHER,
     )  # fmt: skip
     return causes.index(what) if what in causes else len(causes)

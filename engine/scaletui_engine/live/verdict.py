@@ -73,6 +73,8 @@ def _unseen(rank: Evidence) -> Verdict:
 
 
 def _ended(rank: Evidence, falls: _Falls) -> tuple[What, str]:
+    if rank.exception in COMMUNICATION and falls.silent and not rank.out_of_memory:
+        return What.LOST_PEER, rank.exception
     if rank.out_of_memory or rank.exception:
         return _said(rank)
     if rank.ending.code is not None and (rank.ending.code or not rank.exited):

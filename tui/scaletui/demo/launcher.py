@@ -1,7 +1,8 @@
 """Starts the ranks of the demo and sees to their end: `launcher.py RANKS STORE SCRIPT ARGUMENTS...`.
 
-It ends all ranks when one of them fails, when it is told to, and when the process that started it is gone.
-The standard library is all it needs, so that it starts at once and can be ended at any moment.
+It ends all ranks when one of them fails, when it is told to, and when the process that started it is gone:
+in order if they can, by force where one has failed or time is up. The standard library is all it needs, so
+that it starts at once and can be ended at any moment.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import FrameType
 
 PERIOD_S = 0.1
-GRACE_S = 2.0
+GRACE_S = 2.5
 """How long ranks may take to end before they are killed."""
 
 
@@ -38,7 +40,7 @@ def main(ranks: int, store: str, command: list[str]) -> int:
             if any(codes) or None not in codes:
                 break
     finally:
-        _end(children)
+        _end(children, signal.SIGTERM if any(child.poll() for child in children) else signal.SIGUSR1)
     codes = [child.poll() for child in children]
     return 0 if told.is_set() else next((abs(code) for code in codes if code), 0)
 
@@ -58,13 +60,14 @@ def _start(rank: int, ranks: int, store: str, command: list[str]) -> subprocess.
     return subprocess.Popen([sys.executable, *command], env=environ, stdin=subprocess.DEVNULL)
 
 
-def _end(children: list[subprocess.Popen[bytes]]) -> None:
+def _end(children: list[subprocess.Popen[bytes]], number: signal.Signals) -> None:
     for child in children:
         if child.poll() is None:
-            child.terminate()
+            child.send_signal(number)
+    deadline = time.monotonic() + GRACE_S
     for child in children:
         try:
-            child.wait(GRACE_S)
+            child.wait(max(deadline - time.monotonic(), 0))
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()

@@ -1,4 +1,4 @@
-"""Trains the demo's model on one rank: `train.py fsdp|ddp STEPS`; 0 steps train until the process is ended.
+"""Trains the demo's model on one rank: `train.py fsdp|ddp STEPS`; 0 steps train until SIGUSR1.
 
 Its launcher sets RANK, WORLD_SIZE and LOCAL_RANK as torchrun would, and DEMO_STORE. The script knows nothing
 of any probe.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -67,6 +68,8 @@ def _train(model: nn.Module, sizes: Sizes, place: tuple[int, torch.device], step
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     dice = torch.Generator().manual_seed(rank)
     pause = threading.Event()
+    told = threading.Event()
+    signal.signal(signal.SIGUSR1, lambda _number, _frame: told.set())
     for _ in range(steps) if steps else itertools.count():
         tokens = torch.randint(sizes.vocab, (sizes.batch, sizes.sequence + 1), generator=dice).to(device)
         logits = model(tokens[:, :-1])
@@ -74,7 +77,16 @@ def _train(model: nn.Module, sizes: Sizes, place: tuple[int, torch.device], step
         torch.autograd.backward(loss)
         optimizer.step()
         optimizer.zero_grad()
+        if _any_told(told, device):
+            return
         pause.wait(PACE_S if device.type == "cpu" else 0)
+
+
+def _any_told(told: threading.Event, device: torch.device) -> bool:
+    """Whether any rank was told to end; all learn it in the same step, so that none is left waiting."""
+    flag = torch.tensor([int(told.is_set())], device=device)
+    distributed.all_reduce(flag)
+    return bool(flag.item())
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from scaletui.view.live_answer import answer_rows, header_facts
 from scaletui.view.live_compare import compare_height, compare_rows
 from scaletui.view.live_details import details_rows
 from scaletui.view.live_empty import empty_rows
+from scaletui.view.live_explain import explain_rows
 from scaletui.view.live_ranks import ranks_rows
 from scaletui.view.live_trend import trend_rows
 from scaletui_themes import stylesheet
@@ -60,6 +61,7 @@ class LiveScreen(ModeScreen):
                 yield RowsPane(self._compare, id="live-compare")
                 yield RowsPane(self._trend, id="live-trend")
             yield RowsPane(self._details, id="live-details")
+            yield RowsPane(self._explain, id="live-explain")
         yield RowsPane(self._empty, id="live-empty")
 
     def on_screen_resume(self) -> None:
@@ -175,6 +177,9 @@ class LiveScreen(ModeScreen):
 
     def _details(self, box: Box) -> Sequence[Row]:
         return () if self.session is None else details_rows(self.state, box, self.session.pen)
+
+    def _explain(self, box: Box) -> Sequence[Row]:
+        return () if self.session is None else explain_rows(self.state, box, self.session.pen)
 
     def _empty(self, box: Box) -> Sequence[Row]:
         if self.session is None or self.state.shown is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scaletui.state import live as state_of
 from scaletui.text.language import ntr, tr
-from scaletui.view.live_words import category_name, state_name, verdict_role
+from scaletui.view.live_words import category_name, state_name, verdict_role, verdict_text
 from scaletui.view.row import Row, Span, beside, fit, row_width
 from scaletui_engine.live.evidence import RankState
 from scaletui_engine.live.judgement import headroom, is_troubled, largest_gap, worst
@@ -53,10 +53,15 @@ def short_command(command: str) -> str:
 
 
 def _state(job: JobView, pen: Pen) -> Row:
-    troubled = next((rank for rank in job.ranks if is_troubled(rank)), None)
-    role = verdict_role(troubled.verdict if troubled else worst(job).verdict)
-    mark = {"ok": pen.glyphs.ok, "dim": pen.glyphs.ok}.get(role, pen.glyphs.bad)
-    return (Span(f" {mark} {state_name(job.state)}", role),)
+    first = worst(job)
+    role = verdict_role(first.verdict)
+    if not is_troubled(first):
+        return (Span(f" {pen.glyphs.ok} {state_name(job.state)}", role),)
+    text = tr(
+        "{state}, rank {rank}: {what}",
+        state=state_name(job.state), rank=first.identity.rank, what=verdict_text(first.verdict),
+    )  # fmt: skip
+    return (Span(f" {pen.glyphs.bad} {text}", role),)
 
 
 def _step(job: JobView, pen: Pen) -> Row:

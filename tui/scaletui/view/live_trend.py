@@ -1,8 +1,8 @@
-"""The curve of step-end memory over the last steps of the rank that is looked at."""
+"""The curves of the rank that is looked at: memory at the end of a step, and the time of a step."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
 from scaletui.text.language import tr
@@ -13,39 +13,69 @@ from scaletui.view.rule import rule_row
 from scaletui.view.trace import Scale, trace_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scaletui.state.live import LiveState
     from scaletui.view.pen import Pen
     from scaletui_engine.live.history import Point
 
+TALLEST: Final = 8
+"""Rows of one curve; a taller one says no more."""
+BOTH: Final = 8
+"""Rows from which there is room for the second curve."""
+
 
 def trend_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
-    """The title, which says what is drawn and its two ends, and the curve in the rows that are left."""
+    """Each curve under a title that says what is drawn and its two ends; as many as there is room for."""
     rank = state_of.rank(state)
     if rank is None or box.height < 2:
         return ()
-    values = [_value(point) for point in rank.history]
-    known = [value for value in values if value is not None]
-    if not known:
+    if not rank.history:
         return (
             rule_row(tr("trend"), box.width, pen),
             fit((Span(f" {tr('no step yet')}", "dim"),), box.width),
         )
-    low, high = min(known), max(known)
-    title = _title(rank.history, pen)
+    height = min(box.height // 2 if box.height >= BOTH else box.height, TALLEST + 1)
+    rows = _memory(rank.history, Box(box.width, height), pen)
+    if box.height >= BOTH:
+        rows += _step_time(rank.history, Box(box.width, height), pen)
+    return rows
+
+
+def _memory(history: Sequence[Point], box: Box, pen: Pen) -> tuple[Row, ...]:
+    values = [point.host_rss if point.allocated is None else point.allocated for point in history]
+    known = [value for value in values if value is not None]
+    low, high = min(known, default=0), max(known, default=0)
     ends = tr("{low} to {high}", low=pen.numbers.size(low), high=pen.numbers.size(high))
-    heads = [(box.width - 1, ends)] if width_of(title) + width_of(ends) + 8 < box.width else []
-    scale = Scale(low - max((high - low) // 4, 1), high)
-    curve = trace_rows(values, scale, Box(box.width - 2, box.height - 1), pen.glyphs)
-    return (rule_row(title, box.width, pen, heads), *(fit((Span(" "), *row), box.width) for row in curve))
+    # A flat line of bytes stays flat: the scale never zooms in on less than a thousandth.
+    span = max(high - low, high // 1_000, 1)
+    title = _title(history[-1].step - history[0].step + 1, history[-1].allocated is None, pen)
+    return _curve((title, ends), (values, Scale(high - span * 1.25, high)), box, pen)
 
 
-def _value(point: Point) -> int | None:
-    return point.host_rss if point.allocated is None else point.allocated
-
-
-def _title(history: tuple[Point, ...], pen: Pen) -> str:
+def _title(steps: int, is_process: bool, pen: Pen) -> str:
     """Which memory it is: the allocator's, or on a CPU the process's."""
-    steps = pen.numbers.integer(history[-1].step - history[0].step + 1)
-    if history[-1].allocated is None:
-        return tr("resident memory of the process, {steps} steps", steps=steps)
-    return tr("allocated at the end of a step, {steps} steps", steps=steps)
+    count = pen.numbers.integer(steps)
+    if is_process:
+        return tr("resident memory of the process, {steps} steps", steps=count)
+    return tr("allocated at the end of a step, {steps} steps", steps=count)
+
+
+def _step_time(history: Sequence[Point], box: Box, pen: Pen) -> tuple[Row, ...]:
+    values = [None if point.step_ns is None else point.step_ns / 1e9 for point in history]
+    known = [value for value in values if value is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    ends = tr("{low} to {high}", low=pen.numbers.seconds(low), high=pen.numbers.seconds(high))
+    return _curve((tr("time of a step"), ends), (values, Scale(0.0, high)), box, pen)
+
+
+def _curve(
+    words: tuple[str, str], curve: tuple[Sequence[float | None], Scale], box: Box, pen: Pen
+) -> tuple[Row, ...]:
+    title, ends = words
+    heads = [(box.width - 1, ends)] if width_of(title) + width_of(ends) + 8 < box.width else []
+    rows = trace_rows(*curve, Box(box.width - 2, box.height - 1), pen.glyphs)
+    return (
+        rule_row(title, box.width, pen, heads),
+        *(fit((Span(" "), *row), box.width) for row in rows),
+    )

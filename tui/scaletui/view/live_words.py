@@ -44,6 +44,7 @@ _WHATS: Final = MappingProxyType(
         What.STOPPED: N_("halted by a signal"),
         What.ORPHANED: N_("orphaned: its launcher is gone"),
         What.FINISHED: N_("exited"),
+        What.LOST_PEER: N_("ended when a peer had gone"),
         What.EXCEPTION: N_("exited: {detail}"),
         What.OUT_OF_MEMORY: N_("out of memory"),
         What.KILLED: N_("killed"),
