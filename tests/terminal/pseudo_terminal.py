@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from terminal.screen import Screen
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -67,7 +69,7 @@ class PseudoTerminal:
         self.output = bytearray()
         """Every byte that the terminal has read."""
         self._answered = 0
-        self._started = time.monotonic()
+        self._resized_at = 0
         self.master, self.slave = pty.openpty()
         self._set_size(self.setup.columns, self.setup.rows)
         self.attributes = termios.tcgetattr(self.slave)
@@ -110,6 +112,7 @@ class PseudoTerminal:
 
     def resize(self, columns: int, rows: int) -> None:
         """Change the size; the kernel sends SIGWINCH."""
+        self._resized_at = len(self.output)
         self._set_size(columns, rows)
 
     def hang_up(self) -> None:
@@ -131,10 +134,13 @@ class PseudoTerminal:
                 raise AssertionError(f"{what} never happened; the output ends in {self.output[-400:]!r}")
             self._read(0.05)
 
-    def wait_for(self, text: str | bytes, mark: int = 0) -> None:
-        """Read until a text has been written after the mark."""
-        wanted = text.encode() if isinstance(text, str) else text
-        self.wait_until(lambda: wanted in self.output[mark:], f"output of {text!r}")
+    def screen(self) -> Screen:
+        """What is shown: everything that was written since the size is what it is."""
+        return Screen(self._columns, self._rows).feed(bytes(self.output[self._resized_at :]))
+
+    def wait_for(self, text: str) -> None:
+        """Read until a text stands on some line of the screen."""
+        self.wait_until(lambda: any(text in line for line in self.screen().lines), f"{text!r} on the screen")
 
     def wait_quiet(self, quiet_s: float = 0.5) -> None:
         """Read until nothing has come for a while."""
@@ -170,6 +176,7 @@ class PseudoTerminal:
         return not self.modes() and termios.tcgetattr(self.slave) == self.attributes
 
     def _set_size(self, columns: int, rows: int) -> None:
+        self._columns, self._rows = columns, rows
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def _read(self, timeout_s: float) -> bool:

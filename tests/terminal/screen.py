@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 _TOKEN = re.compile(
     r"\x1b\[([0-9;?<>$]*)([A-Za-z@])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.|([\n\r])|([^\x1b\n\r]+)"
 )
+_FOREGROUND = re.compile(r"3\d|9\d")
+_BACKGROUND = re.compile(r"4\d|10\d")
+_KINDS = (None, _FOREGROUND, _BACKGROUND)
 
 
 @dataclass
@@ -42,11 +45,25 @@ class Screen:
             row, column = (parameters or "1;1").split(";")
             self.x, self.y = int(column) - 1, int(row) - 1
         elif command == "m":
-            self.style = "" if parameters in ("", "0") else parameters
+            self._select(parameters)
+        elif command == "C":
+            self.x += int(parameters or "1")
         elif command == "h" and parameters == "?1049":
             self.__post_init__()
-        elif command in "ABCDJK" and command:
+        elif command in "ABDJK" and command:
             raise AssertionError(f"this reader does not know CSI {parameters}{command}")
+
+    def _select(self, parameters: str) -> None:
+        """Keep the style as the codes in force, each once, in one order."""
+        codes = re.findall(r"[34]8;2;\d+;\d+;\d+|[34]8;5;\d+|\d+", parameters) or ["0"]
+        for code in codes:
+            if code == "0":
+                self.style = ""
+                continue
+            kind = _KINDS[bool(_FOREGROUND.match(code)) + 2 * bool(_BACKGROUND.match(code))]
+            kept = [old for old in self.style.split(";;") if old and (kind is None or not kind.match(old))]
+            is_default = code in ("39", "49")
+            self.style = ";;".join(sorted({*kept, *([] if is_default else [code])}))
 
     def _write(self, text: str) -> None:
         for character in text:
@@ -60,6 +77,18 @@ class Screen:
         return ["".join(character for character, _ in line) for line in self.cells]
 
     @property
+    def visible(self) -> list[list[tuple[str, str]]]:
+        """The cells by what can be seen: a blank has no foreground, unless a line or a reversal shows it."""
+        return [[_visible(*cell) for cell in line] for line in self.cells]
+
+    @property
     def styles(self) -> set[str]:
-        """SGR parameters of all cells."""
-        return {style for line in self.cells for _, style in line}
+        """SGR codes of all cells."""
+        return {code for line in self.cells for _, style in line for code in style.split(";;") if code}
+
+
+def _visible(character: str, style: str) -> tuple[str, str]:
+    codes = style.split(";;")
+    if character != " " or {"4", "7", "9"} & set(codes):
+        return character, style
+    return character, ";;".join(code for code in codes if _BACKGROUND.match(code) and code != "4")

@@ -1,4 +1,4 @@
-"""LineCanvas: shows rows of spans, and rewrites only what changed."""
+"""LineCanvas: shows rows of spans, and marks only lines that changed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from scaletui.theming import ROLE_STYLES
-from scaletui.view.cells import is_one_cell_each
-from scaletui.view.row import Row, row_width
 from scaletui_themes import load_palette
 
 if TYPE_CHECKING:
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual.events import Resize
     from textual.geometry import Size
+
+    from scaletui.view.row import Row
 
 COMPONENTS: Final = {role: f"canvas--{role.replace('_', '-')}" for role in ROLE_STYLES}
 """Role -> its component class."""
@@ -41,8 +41,8 @@ def component_css() -> str:
 class LineCanvas(Widget):
     """A widget of rows. Panes override `build`, or hand rows to `paint`.
 
-    A row that equals the one shown costs nothing; of a row that differs only the stretches that differ are
-    marked for the terminal.
+    A row that equals the one shown costs nothing; a row that differs is marked, and the app writes of it what
+    differs.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS.values())
@@ -82,7 +82,8 @@ class LineCanvas(Widget):
         if len(shown) != len(self._rows) and self.styles.is_auto_height:
             self.refresh(layout=True)
             return
-        regions = changed_regions(shown, self._rows)
+        width = self.content_size.width
+        regions = [Region(0, y, width, 1) for y in changed_lines(shown, self._rows)]
         if regions:
             self.refresh(*regions)
 
@@ -124,43 +125,10 @@ class LineCanvas(Widget):
         return style
 
 
-def changed_regions(shown: Sequence[Row], wanted: Sequence[Row]) -> list[Region]:
-    """The stretches of cells that differ, line by line."""
-    regions = []
-    for y in range(max(len(shown), len(wanted))):
-        old = shown[y] if y < len(shown) else ()
-        new = wanted[y] if y < len(wanted) else ()
-        if old != new:
-            regions += [Region(start, y, end - start, 1) for start, end in changed_spans(old, new)]
-    return regions
+def changed_lines(shown: Sequence[Row], wanted: Sequence[Row]) -> list[int]:
+    """Numbers of the lines that differ; those that come and go included."""
+    pairs = zip_longest(shown, wanted, fillvalue=())
+    return [y for y, (old, new) in enumerate(pairs) if old is not new and old != new]
 
 
-def changed_spans(old: Row, new: Row) -> list[tuple[int, int]]:
-    """Half-open stretches of cells in which two rows differ, close ones joined.
-
-    A row with characters that are not one cell wide differs as a whole: half a character cannot be written.
-    """
-    before, after = _cells(old), _cells(new)
-    if before is None or after is None:
-        return [(0, max(row_width(old), row_width(new), 1))]
-    blank = (" ", "text")
-    spans: list[tuple[int, int]] = []
-    for x, (one, other) in enumerate(zip_longest(before, after, fillvalue=blank)):
-        if one == other:
-            continue
-        if spans and x - spans[-1][1] < _JOINED:
-            spans[-1] = (spans[-1][0], x + 1)
-        else:
-            spans.append((x, x + 1))
-    return spans
-
-
-def _cells(row: Row) -> list[tuple[str, str]] | None:
-    if not all(is_one_cell_each(span.text) for span in row):
-        return None
-    return [(character, span.role) for span in row for character in span.text]
-
-
-_JOINED: Final = 12
-"""A stretch costs a cursor move and a colour, about as many bytes as this many cells and their colours."""
 _KEPT_STRIPS: Final = 1024

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.geometry import Region
 
-from scaletui.canvas import COMPONENTS, LineCanvas
+from scaletui.canvas import COMPONENTS, LineCanvas, changed_lines
 from scaletui.theming import ThemedApp
 from scaletui.view.row import Row, Span, fit
 from scaletui_themes import ROLES, load_palette, theme_ids
@@ -87,12 +87,12 @@ async def test_a_row_that_comes_back_is_the_same_strip() -> None:
         assert widget.render_line(0) is strip
 
 
-async def test_only_what_changed_is_marked() -> None:
+async def test_only_lines_that_changed_are_marked() -> None:
     async with One(Recorder(ROWS)).run_test(size=(30, 4)) as pilot:
         widget = pilot.app.query_one(Recorder)
         widget.marked = []
         widget.paint([ROWS[0], (Span("ovid", "over"),)])
-        assert widget.marked == [Region(2, 1, 2, 1)]
+        assert widget.marked == [Region(0, 1, 30, 1)]
 
 
 async def test_rows_are_built_for_the_size_and_again_after_a_resize() -> None:
@@ -165,6 +165,22 @@ async def test_no_color_leaves_default_colours_and_the_attributes_of_mono(
             assert style is not None
             assert {colour.name for colour in (style.color, style.bgcolor) if colour} <= {"default"}
             assert bool(style.reverse) == ("reverse" in load_palette("mono").looks[role].attributes)
+
+
+@pytest.mark.parametrize(
+    ("shown", "wanted", "lines"),
+    [
+        (ROWS, ROWS, []),
+        (ROWS, [ROWS[0], ROWS[0]], [1]),
+        (ROWS, ROWS[:1], [1]),
+        (ROWS[:1], ROWS, [1]),
+        ((), ROWS, [0, 1]),
+        (ROWS, [ROWS[0], ROWS[1], ()], []),
+    ],
+    ids=["equal", "changed", "gone", "come", "first", "empty"],
+)
+def test_lines_that_changed(shown: Sequence[Row], wanted: Sequence[Row], lines: list[int]) -> None:
+    assert changed_lines(shown, wanted) == lines
 
 
 def test_every_role_has_a_component_class() -> None:

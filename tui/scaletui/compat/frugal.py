@@ -1,0 +1,90 @@
+"""An app that writes only the cells that changed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import COLOR_SYSTEMS
+from textual.app import App, ReturnType
+
+from scaletui.compat.shadow import Frame, Shadow, cells_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console, RenderableType
+    from textual.screen import Screen
+    from textual.strip import Strip
+
+
+class FrugalApp(App[ReturnType]):
+    """An app that compares each frame with what the terminal shows.
+
+    Textual writes all that was marked, whether it differs or not, and every line from the left edge of its
+    widget on: one cell at the right of a wide pane costs the row, another screen costs all cells
+    (Textualize/textual#5625, closed unchanged; #4086 and #4353, open; so in 8.2.8). Superfluous once its
+    compositor compares cells. Anything but its two updates of a screen goes the usual way.
+    """
+
+    def __init__(self, *, ansi_color: bool | None = None) -> None:
+        super().__init__(ansi_color=ansi_color)
+        self._shadow = Shadow()
+
+    def on_mount(self) -> None:
+        """Textual itself does not paint again after SIGCONT."""
+        self.app_resume_signal.subscribe(self, lambda _: self.repaint())
+
+    def on_resize(self) -> None:
+        """A terminal that was resized may show anything, also when it is back at its old size."""
+        self.repaint()
+
+    def repaint(self) -> None:
+        """Write every cell again: something else may have written to the terminal."""
+        self._shadow.forget()
+        self.refresh()
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        stretches = None if self.is_inline else stretches_of(renderable)
+        if stretches is not None and self.console.color_system is not None:
+            setattr(renderable, _RENDER, partial(self._difference, stretches))
+        elif renderable is not None:
+            self._shadow.forget()
+        super()._display(screen, renderable)
+
+    def _difference(self, stretches: Callable[[], Iterator[Stretch]], console: Console) -> str:
+        """What the library calls for the bytes of an update."""
+        frame = Frame(self._shadow, COLOR_SYSTEMS[console.color_system or "truecolor"])
+        for x, y, strip in stretches():
+            frame.draw(x, y, cells_of(strip))
+        return frame.text()
+
+
+def stretches_of(update: Any) -> Callable[[], Iterator[Stretch]] | None:
+    """The stretches of cells in an update; None for what has not the parts that are used here."""
+    if all(hasattr(update, name) for name in ("chops", "chop_ends", "spans", _RENDER)):
+        return partial(_partial_stretches, update)
+    if all(hasattr(update, name) for name in ("strips", "region", _RENDER)):
+        return partial(_full_stretches, update)
+    return None
+
+
+def _partial_stretches(update: Any) -> Iterator[Stretch]:
+    for y, x1, x2 in update.spans:
+        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            start, stop = max(x, x1), min(end, x2)
+            if strip is not None and start < stop:
+                yield start, y, strip.crop(start - x, stop - x)
+
+
+def _full_stretches(update: Any) -> Iterator[Stretch]:
+    for y, line in enumerate(update.strips, update.region.y):
+        x = update.region.x
+        for strip in line:
+            yield x, y, strip
+            x += strip.cell_length
+
+
+Stretch = tuple[int, int, "Strip"]
+"""Left edge, line, and what is shown from there on."""
+_RENDER: Final = "render_segments"
