@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_FAULTS: Final = 100
 """Faults that are spelled out; more of the same teach nothing."""
+_COUNTABLE: Final = 1 << 16
 
 
 def check(schedule: Schedule) -> tuple[Fault, ...]:
@@ -44,6 +45,9 @@ def check_table(schedule: Schedule, table: Table) -> Iterator[Fault]:
     """The faults in the order in which they can be understood: places first, then counts, then sequence."""
     for rank in np.flatnonzero(np.diff(table.row) == 0).tolist():
         yield Fault(FaultKind.MISSING, f"rank {rank} has no action", rank)
+    if (few := _far_too_few(schedule, table)) is not None:
+        yield few
+        return
     compute = table.kind <= Kind.BACKWARD
     in_range = (table.stage < schedule.stages) & (table.microbatch >= 0) & (table.microbatch < schedule.units)
     bad = np.flatnonzero(compute & ~in_range)
@@ -54,6 +58,15 @@ def check_table(schedule: Schedule, table: Table) -> Iterator[Fault]:
     yield from _places(schedule, table)
     yield from _counts(schedule, table, compute)
     yield from _sequence(table, finder_of(table, schedule.stages, schedule.units))
+
+
+def _far_too_few(schedule: Schedule, table: Table) -> Fault | None:
+    """Spares the counting of a file whose numbers promise millions of actions that it does not have."""
+    places, actions = schedule.stages * schedule.units, len(table.code)
+    if places <= max(actions, _COUNTABLE):
+        return None
+    need = f"{schedule.stages} stages x {schedule.units} microbatches need at least {2 * places} actions"
+    return Fault(FaultKind.MISSING, f"{need}, but the order has {actions}")
 
 
 def _at(table: Table, index: int) -> tuple[int, int]:

@@ -38,8 +38,8 @@ def needs_of(table: Table, finder: Finder, comm: NDArray[np.float64]) -> Needs:
     forwards = np.flatnonzero((table.kind == Kind.FORWARD) & (table.stage > 0))
     action[forwards] = finder.forward[table.stage[forwards] - 1, table.microbatch[forwards]]
     lag[forwards] = comm[table.stage[forwards] - 1]
-    backward = np.isin(table.kind, (Kind.INPUT_GRAD, Kind.BACKWARD)) & (table.stage < stages - 1)
-    gradients = np.flatnonzero(backward)
+    backward = (table.kind == Kind.INPUT_GRAD) | (table.kind == Kind.BACKWARD)
+    gradients = np.flatnonzero(backward & (table.stage < stages - 1))
     action[gradients] = finder.gradient[table.stage[gradients] + 1, table.microbatch[gradients]]
     lag[gradients] = comm[table.stage[gradients]]
     lag[table.rank == table.rank[action]] = 0.0

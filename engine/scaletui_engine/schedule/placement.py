@@ -50,3 +50,14 @@ def vee(ranks: int) -> Placement:
 def bidirectional(ranks: int) -> Placement:
     """Stage s on ranks s and ranks - 1 - s, one copy a direction (deepseek-ai/DualPipe)."""
     return Placement(tuple((stage, ranks - 1 - stage) for stage in range(ranks)))
+
+
+def require_placement(found: Placement, expected: Placement, name: str) -> None:
+    """Raises PlacementError with the map that a schedule wants and the first rank that differs."""
+    if found.ranks_of == expected.ranks_of:
+        return
+    ranks = max(found.ranks, expected.ranks)
+    wrong = next((rank for rank in range(ranks) if found.stages_of(rank) != expected.stages_of(rank)), 0)
+    wanted = ", ".join(f"{rank}: {list(expected.stages_of(rank))}" for rank in range(expected.ranks))
+    held = f"rank {wrong} holds stages {list(found.stages_of(wrong))}"
+    raise PlacementError(f"{held}, but {name} places them as {{{wanted}}}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from scaletui_engine.schedule.binding import binding_of
 from scaletui_engine.schedule.check import require_valid
 from scaletui_engine.schedule.deadlock import DeadlockError, Head
 from scaletui_engine.schedule.lowering import compute_only
@@ -37,10 +38,11 @@ def simulate(schedule: Schedule, times: Times = UNIT_TIMES) -> Timeline:
     require_valid(schedule, table)
     spread = time_table(times, schedule.stages, schedule.units)
     needs = needs_of(table, finder_of(table, schedule.stages, schedule.units), spread.comm)
-    start, end = _run(table, needs, costs(table, spread, times, schedule.slices))
+    end = _run(table, needs, costs(table, spread, times, schedule.slices))
     if (stuck := _stuck(table, end)).size:
-        raise DeadlockError(tuple(_head(table, needs, index) for index in stuck.tolist()))
-    return Timeline(schedule, times, table, needs, start[table.last], end[table.last])
+        raise DeadlockError(tuple(head_of(table, needs, index) for index in stuck.tolist()))
+    binding = binding_of(table, needs, end)
+    return Timeline(schedule, times, table, needs, binding, binding.start, end[table.last])
 
 
 def costs(table: Table, spread: TimeTable, times: Times, slices: int = 1) -> NDArray[np.float64]:
@@ -55,41 +57,43 @@ def costs(table: Table, spread: TimeTable, times: Times, slices: int = 1) -> NDA
     return cost
 
 
-def _run(
-    table: Table, needs: Needs, cost: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Each rank runs until it waits; whoever ends what it waits for wakes it."""
+def _run(table: Table, needs: Needs, cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The end of every action: each rank runs until it waits; who ends what it waits for wakes it."""
     awaited: list[int] = np.where(needs.action == NOTHING, NOTHING, table.last[needs.action]).tolist()
     lag: list[float] = needs.lag.tolist()
     took: list[float] = cost.tolist()
     stops: list[int] = table.row[1:].tolist()
     position: list[int] = table.row[:-1].tolist()
     clock = [0.0] * len(stops)
-    start: list[float] = [_UNKNOWN] * len(took)
-    end = list(start)
-    waiting: dict[int, list[int]] = {}
+    end: list[float] = [_UNKNOWN] * len(took)
+    # A rank waits for one action at a time: `waiter` has the last rank that waits for an action,
+    # `chain` the one that waited before it.
+    waiter, chain = [NOTHING] * len(took), [NOTHING] * len(stops)
     ready = list(range(len(stops)))
     while ready:
         rank = ready.pop()
-        index, stop, now = position[rank], stops[rank], clock[rank]
-        while index < stop:
+        now = clock[rank]
+        index = stop = stops[rank]
+        for index in range(position[rank], stop):
             other = awaited[index]
             if other >= 0:
                 arrival = end[other]
                 if arrival < 0.0:
-                    waiting.setdefault(other, []).append(rank)
+                    chain[rank], waiter[other] = waiter[other], rank
                     break
                 arrival += lag[index]
                 if arrival > now:
                     now = arrival
-            start[index] = now
             now += took[index]
             end[index] = now
-            if index in waiting:
-                ready += waiting.pop(index)
-            index += 1
+            woken = waiter[index]
+            while woken >= 0:
+                ready.append(woken)
+                woken = chain[woken]
+        else:
+            index = stop
         position[rank], clock[rank] = index, now
-    return np.array(start), np.array(end)
+    return np.array(end)
 
 
 def _stuck(table: Table, end: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -99,7 +103,8 @@ def _stuck(table: Table, end: NDArray[np.float64]) -> NDArray[np.int64]:
     return never[first]
 
 
-def _head(table: Table, needs: Needs, index: int) -> Head:
+def head_of(table: Table, needs: Needs, index: int) -> Head:
+    """Where a rank stands whose next action waits for one of another rank."""
     other = int(needs.action[index])
     return Head(
         int(table.rank[index]), str(table.action(index)), str(table.action(other)), int(table.rank[other])

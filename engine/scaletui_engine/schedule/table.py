@@ -85,6 +85,8 @@ def finder_of(table: Table, stages: int, microbatches: int) -> Finder:
 
 def _positions(table: Table, size: tuple[int, int], kinds: tuple[Kind, ...]) -> NDArray[np.int64]:
     found = np.full(size, -1, dtype=np.int64)
-    index = np.flatnonzero(np.isin(table.kind, kinds))
+    wanted = np.zeros(len(Kind), dtype=np.bool_)
+    wanted[list(kinds)] = True
+    index = np.flatnonzero(wanted[table.kind])
     found[table.stage[index], table.microbatch[index]] = index
     return found

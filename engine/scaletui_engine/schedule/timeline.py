@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from scaletui_engine.schedule.binding import Binding
     from scaletui_engine.schedule.needs import Needs
     from scaletui_engine.schedule.schedule import Schedule
     from scaletui_engine.schedule.table import Table
@@ -24,6 +25,7 @@ class Timeline:
     times: Times
     table: Table
     needs: Needs
+    binding: Binding
     start: NDArray[np.float64]
     end: NDArray[np.float64]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scaletui_engine.schedule import code as codes
+from scaletui_engine.schedule.check import require_valid
 from scaletui_engine.schedule.kind import Kind
 from scaletui_engine.schedule.lowering.defer import defer_receives
 from scaletui_engine.schedule.lowering.merge import merge_halves
@@ -13,6 +14,7 @@ from scaletui_engine.schedule.lowering.messages import add_messages
 from scaletui_engine.schedule.lowering.peers import homes_of
 from scaletui_engine.schedule.lowering.sharded import add_gradient_reduction, add_unshard
 from scaletui_engine.schedule.schedule import Schedule, frozen_rows
+from scaletui_engine.schedule.table import table_of
 
 if TYPE_CHECKING:
     from scaletui_engine.schedule.code import Code
@@ -35,9 +37,11 @@ class Passes:
 def lower(schedule: Schedule, passes: Passes = Passes()) -> Schedule:
     """The schedule with its communication actions.
 
-    Raises DeadlockError when no order of sends and receives serves it.
+    Raises OrderError for an order that is wrong in itself, DeadlockError when no order of messages serves it.
     """
-    rows: list[list[Code]] = [row.tolist() for row in compute_only(schedule).rows]
+    plain = compute_only(schedule)
+    require_valid(plain, table_of(plain))
+    rows: list[list[Code]] = [row.tolist() for row in plain.rows]
     if passes.merge:
         rows = [merge_halves(row) for row in rows]
     if passes.fsdp:

@@ -1,8 +1,8 @@
 """V-Half and V-Min (Qi et al., arXiv:2405.15362): the slots of one microbatch decide the memory.
 
 A building block places the F and I of both chunks; repeated every six slots, blocks of neighbouring
-microbatches interlock. W take the free slots as they come, and the clock then squeezes all slack out. The paper's
-further re-ordering is not done: spans are upper bounds of what it reaches.
+microbatches interlock. W take the free slots as they come, and the clock then squeezes all slack out.
+The paper's further re-ordering is not done: spans are upper bounds of what it reaches.
 """
 
 from __future__ import annotations

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scaletui_engine.schedule.code import backward, forward, input_grad
 from scaletui_engine.schedule.orders.request import require_even, require_microbatches
-from scaletui_engine.schedule.orders.tape import Tape
+from scaletui_engine.schedule.orders.tape import B0, B1, F0, F1, I0, I1, Tape
 
 if TYPE_CHECKING:
     from scaletui_engine.schedule.code import Code
@@ -58,20 +57,20 @@ def _row(flow: _Flow) -> list[Code]:
     """The steps of the reference, numbered as there."""
     rest = flow.half - flow.depth - 1
     tape = Tape(flow.stages, flow.first)
-    tape.run(2 * rest, (forward, 0))  # 1: F0
-    tape.run(flow.depth + 1, (forward, 0), (forward, 1))  # 2: F0 F1
+    tape.run(2 * rest, F0)  # 1: F0
+    tape.run(flow.depth + 1, F0, F1)  # 2: F0 F1
     for _ in range(rest):  # 3: I1 W1 F1
-        tape.run(1, (input_grad, 1))
+        tape.run(1, I1)
         tape.oldest_weight_grad()
-        tape.run(1, (forward, 1))
+        tape.run(1, F1)
     _main(tape, flow, rest)  # 4: F0&B1 F1&B0
     for _ in range(rest):  # 5: B1 F1&B0
-        tape.run(1, (backward, 1))
-        tape.overlap(1)
+        tape.run(1, B1)
+        tape.overlap(F1, B0)
     _drain(tape, flow.depth + 1)  # 6: B1 B0, the second half of them split
     for _ in range(rest):  # 7: W I0
         tape.oldest_weight_grad()
-        tape.run(1, (input_grad, 0))
+        tape.run(1, I0)
     for _ in range(flow.depth + 1):  # 8: W
         tape.oldest_weight_grad()
     return tape.row
@@ -81,14 +80,14 @@ def _main(tape: Tape, flow: _Flow, rest: int) -> None:
     for index in range(flow.microbatches - 2 * flow.half + flow.depth + 1):
         if index == 0 and rest == 0:
             # Apart, so that the other flow's backward leaves the turning rank a forward earlier.
-            tape.run(1, (forward, 0), (backward, 1))
+            tape.run(1, F0, B1)
         else:
-            tape.overlap(0)
-        tape.overlap(1)
+            tape.overlap(F0, B1)
+        tape.overlap(F1, B0)
 
 
 def _drain(tape: Tape, pairs: int) -> None:
     """Backwards 1 0 1 0 ...: split from the middle on, at a chunk that the parity of the depth decides."""
-    split_from = 2 * (pairs // 2) + pairs % 2
+    whole = 2 * (pairs // 2) + pairs % 2
     for index in range(2 * pairs):
-        tape.run(1, (input_grad if index >= split_from else backward, 1 - index % 2))
+        tape.run(1, ((B1, B0) if index < whole else (I1, I0))[index % 2])

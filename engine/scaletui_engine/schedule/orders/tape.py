@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.schedule.code import (
-    MICROBATCH_SHIFT,
-    backward,
-    forward,
-    input_grad,
-    overlapped,
-    weight_grad,
-)
+from scaletui_engine.schedule.code import MICROBATCH_SHIFT, forward, input_grad, overlapped, weight_grad
+from scaletui_engine.schedule.kind import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scaletui_engine.schedule.code import Code
 
-    Make: TypeAlias = Callable[[int, int], Code]
+F0, F1, I0, I1, W0, W1, B0, B1 = range(8)
+"""What a tape takes: the kind and the chunk."""
+
+_ONE: Final = 1 << MICROBATCH_SHIFT
+_TO_BACKWARD: Final = Kind.BACKWARD - Kind.INPUT_GRAD
 
 
 class Tape:
@@ -27,44 +22,44 @@ class Tape:
 
     def __init__(self, stages: tuple[int, int], first: tuple[int, int] = (0, 0)) -> None:
         self.row: list[Code] = []
-        self._stages = stages
-        self._first = first
-        self._counts: Counter[tuple[Make, int]] = Counter()
-        self._weights: list[tuple[int, int]] = []
+        places = tuple(zip(stages, first, strict=True))
+        self._first = [make(*place) for make in (forward, input_grad, weight_grad) for place in places]
+        self._next = list(self._first)
+        self._waiting: list[Code] = []
 
-    def count(self, make: Make, chunk: int) -> int:
-        """How many of a kind a chunk has had; B counts as I and as W."""
-        return self._counts[make, chunk]
+    def count(self, action: int) -> int:
+        """How many of F0 ... W1 there have been; B counts as I and as W."""
+        return (self._next[action] - self._first[action]) >> MICROBATCH_SHIFT
 
-    def pending(self, chunk: int) -> int:
-        """I without their W."""
-        return self.count(input_grad, chunk) - self.count(weight_grad, chunk)
-
-    def run(self, times: int, *actions: tuple[Make, int]) -> None:
-        """Append (kind, chunk) one after the other, the whole sequence `times` times."""
+    def run(self, times: int, *actions: int) -> None:
+        """Append the actions one after the other, the whole sequence `times` times."""
         for _ in range(times):
-            self.row += [self._next(make, chunk) for make, chunk in actions]
+            self.row += [self._take(action) for action in actions]
 
-    def overlap(self, forward_chunk: int) -> None:
+    def overlap(self, first: int, second: int) -> None:
         """Append a forward of one chunk and a full backward of the other, as a pair."""
-        first = self._next(forward, forward_chunk)
-        self.row += overlapped(first, self._next(backward, 1 - forward_chunk))
+        code = self._take(first)
+        self.row += overlapped(code, self._take(second))
 
     def oldest_weight_grad(self) -> None:
-        """Append the W that has waited longest, if one waits."""
-        if self._weights:
-            stage, microbatch = self._weights.pop(0)
-            self.row.append(weight_grad(stage, microbatch))
+        """Append the W that has waited longest since its I, if one waits."""
+        if self._waiting:
+            self.row.append(self._waiting.pop(0))
 
-    def _next(self, make: Make, chunk: int) -> Code:
-        number = self._first[chunk] + self._counts[input_grad if make is backward else make, chunk]
-        for counted in (input_grad, weight_grad) if make is backward else (make,):
-            self._counts[counted, chunk] += 1
-        if make is input_grad:
-            self._weights.append((self._stages[chunk], number))
-        return make(self._stages[chunk], number)
+    def _take(self, action: int) -> Code:
+        if action >= B0:
+            code = self._next[action - B0 + I0] + _TO_BACKWARD
+            self._next[action - B0 + W0] += _ONE
+            self._next[action - B0 + I0] += _ONE
+            return code
+        code = self._next[action]
+        self._next[action] = code + _ONE
+        if I0 <= action <= I1:
+            self._waiting.append(code - Kind.INPUT_GRAD + Kind.WEIGHT_GRAD)
+        return code
 
 
 def trimmed(row: list[Code], microbatches: int) -> list[Code]:
     """The row without the microbatches that were only planned."""
-    return [code for code in row if code >> MICROBATCH_SHIFT < microbatches]
+    end = microbatches << MICROBATCH_SHIFT
+    return [code for code in row if code < end]

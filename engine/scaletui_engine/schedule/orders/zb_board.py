@@ -32,11 +32,11 @@ class Board:
     """Counts microbatches by kind and rank; an action starts as soon as its rank and its input are there."""
 
     def __init__(self, table: TimeTable, microbatches: int, memory: Memory) -> None:
-        self.ranks = table.kinds.shape[1]
+        self.ranks = len(table.comm)
         self.microbatches = microbatches
         self.memory = memory
-        self.cost = [list(map(float, row)) for row in table.kinds[:3]]
-        self.comm = list(map(float, table.comm))
+        self.cost: list[list[float]] = [list(map(float, row)) for row in table.kinds[:3]]
+        self.comm: list[float] = list(map(float, table.comm))
         self.clock = [0.0] * self.ranks
         self.held = [0.0] * self.ranks
         self.idle = [0.0] * self.ranks

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.schedule.code import forward, input_grad, weight_grad
-from scaletui_engine.schedule.orders.tape import Tape, trimmed
+from scaletui_engine.schedule.orders.tape import F0, F1, I0, I1, W0, W1, Tape, trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +22,7 @@ def rows(request: Request) -> Rows:
 
 
 def rows_torch(request: Request) -> Rows:
-    """PyTorch's ScheduleZBVZeroBubble: in the tail W of the first chunk, the second, then the first's rest."""
+    """PyTorch's ScheduleZBVZeroBubble: in the tail W of the first chunk, the second, the first again."""
     return [_row(request, rank, _tail_by_chunk) for rank in range(request.shape.ranks)]
 
 
@@ -32,29 +31,25 @@ def _row(request: Request, rank: int, tail: Tail) -> list[Code]:
     ranks, microbatches = request.shape.ranks, request.shape.microbatches
     tape = Tape((rank, 2 * ranks - 1 - rank))
     planned = max(2 * ranks - 1, microbatches)
-    tape.run(2 * (ranks - rank) - 1, (forward, 0))
-    tape.run(rank, (forward, 1), (forward, 0))
-    tape.run(ranks - rank, (forward, 1), (input_grad, 1), (weight_grad, 1))
-    while tape.count(forward, 1) < planned:
-        if tape.count(forward, 0) < planned:
-            tape.run(1, (forward, 0))
-        tape.run(1, (input_grad, 0), (weight_grad, 0))
-        tape.run(1, (forward, 1), (input_grad, 1), (weight_grad, 1))
+    tape.run(2 * (ranks - rank) - 1, F0)
+    tape.run(rank, F1, F0)
+    tape.run(ranks - rank, F1, I1, W1)
+    tape.run(planned - tape.count(F0), F0, I0, W0, F1, I1, W1)
+    tape.run(planned - tape.count(F1), I0, W0, F1, I1, W1)
     tail(tape, rank, ranks)
     return trimmed(tape.row, microbatches)
 
 
 def _tail_by_chunk(tape: Tape, rank: int, ranks: int) -> None:
-    tape.run(rank, (input_grad, 0), (input_grad, 1))
-    tape.run(ranks - rank, (input_grad, 0), (weight_grad, 0))
-    tape.run(tape.pending(1), (weight_grad, 1))
-    tape.run(tape.pending(0), (weight_grad, 0))
+    tape.run(rank, I0, I1)
+    tape.run(ranks - rank, I0, W0)
+    tape.run(tape.count(I1) - tape.count(W1), W1)
+    tape.run(tape.count(I0) - tape.count(W0), W0)
 
 
 def _tail_in_order(tape: Tape, rank: int, ranks: int) -> None:
-    tape.run(rank, (input_grad, 0), (input_grad, 1))
-    waiting = [chunk for _ in range(rank) for chunk in (0, 1)] + [0] * (ranks - rank)
-    for chunk in waiting[: ranks - rank]:
-        tape.run(1, (input_grad, 0), (weight_grad, chunk))
-    for chunk in waiting[ranks - rank :]:
-        tape.run(1, (weight_grad, chunk))
+    tape.run(rank, I0, I1)
+    waiting = [W0, W1] * rank + [W0] * (ranks - rank)
+    for oldest in waiting[: ranks - rank]:
+        tape.run(1, I0, oldest)
+    tape.run(1, *waiting[ranks - rank :])
