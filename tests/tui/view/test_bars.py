@@ -61,7 +61,7 @@ def test_big_bars_are_three_lines_with_big_figures() -> None:
     rows = [
         text_of(row) for row in bar_rows([Bar("r0", (("weights", 1),), "4")], 2, 20, Pen(ASCII, big=True))
     ]
-    assert rows == ["r0 WWWWWW.....|     ", "   WWWWWW.....| |_| ", "   WWWWWW.....|   | "]
+    assert rows == ["r0 WWWWWW.....|     ", "   WWWWWW.....| |_| ", "              |   | "]
 
 
 @pytest.mark.parametrize(("glyphs", "text"), [(UNICODE, " W "), (MONO, "W██"), (ASCII, "WWW")])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scaletui.text.language import tr
-from scaletui.view.big import BIG_HEIGHT, big_text, big_width
+from scaletui.view.big import big_text, big_width
 from scaletui.view.cells import left, right, width_of
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.share import share
@@ -82,12 +82,11 @@ def _bar(bar: Bar, scales: tuple[int, int], layout: _Layout, pen: Pen) -> list[R
         return [fit((label, *track, note), width)]
     digits = big_text(bar.note if layout.note else "", pen.glyphs)
     blank = Span(" " * layout.label)
+    # The figures are half a line taller than two; the rest of the third keeps bars apart.
+    gap = tuple(span if span.role == "capacity" else Span(" " * width_of(span.text)) for span in track)
     return [
-        fit(
-            (label if line == 0 else blank, *track, Span(right(digits[line], layout.note), bar.note_role)),
-            width,
-        )
-        for line in range(BIG_HEIGHT)
+        fit((head, *middle, Span(right(figure, layout.note), bar.note_role)), width)
+        for head, middle, figure in zip((label, blank, blank), (track, track, gap), digits, strict=True)
     ]
 
 
