@@ -1,0 +1,80 @@
+"""The probe arms while the job imports torch.optim, and never imports it itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAKE_TORCH = {
+    "__init__.py": "from torch import optim",
+    "optim/__init__.py": "from torch.optim import optimizer\nfrom torch.optim import sgd",
+    "optim/optimizer.py": """
+pre, post = [], []
+def register_optimizer_step_pre_hook(hook): pre.append(hook)
+def register_optimizer_step_post_hook(hook): post.append(hook)
+class Optimizer:
+    param_groups, state = [], {}
+    def step(self):
+        for hook in pre: hook(self, (), {})
+        for hook in post: hook(self, (), {})
+""",
+    "optim/sgd.py": "",
+}
+OLD_TORCH = {**FAKE_TORCH, "optim/optimizer.py": "class Optimizer: pass"}
+BROKEN_TORCH = {
+    **FAKE_TORCH,
+    "optim/optimizer.py": "def register_optimizer_step_pre_hook(hook): raise RuntimeError\n"
+    "register_optimizer_step_post_hook = register_optimizer_step_pre_hook",
+}
+ARM = "import sys; from scaletui_probe.arming import arm; arm(); "
+HOOKED = "print(len(torch.optim.optimizer.pre), len(torch.optim.optimizer.post))"
+
+
+def run(tmp_path: Path, torch: dict[str, str], code: str) -> subprocess.CompletedProcess[str]:
+    for name, text in torch.items():
+        path = tmp_path / "torch" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}"
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        pytest.param(ARM + "print('torch' in sys.modules)", "False", id="arming-imports-nothing"),
+        pytest.param(ARM + "import torch; " + HOOKED, "1 1", id="armed-before-torch"),
+        pytest.param("import torch; " + ARM + HOOKED, "1 1", id="armed-after-torch"),
+        pytest.param(ARM + ARM + "import torch; " + ARM + HOOKED, "1 1", id="armed-three-times"),
+    ],
+)
+def test_hooks_are_registered_once(tmp_path: Path, code: str, expected: str) -> None:
+    done = run(tmp_path, FAKE_TORCH, code)
+    assert (done.stdout.strip(), done.stderr, done.returncode) == (expected, "", 0)
+
+
+@pytest.mark.parametrize(
+    "torch", [pytest.param(OLD_TORCH, id="without-such-hooks"), pytest.param(BROKEN_TORCH, id="that-raises")]
+)
+def test_a_torch_that_cannot_be_hooked_is_still_imported(tmp_path: Path, torch: dict[str, str]) -> None:
+    done = run(tmp_path, torch, ARM + "import torch; print(torch.optim.sgd.__name__)")
+    assert (done.stdout.strip(), done.stderr) == ("torch.optim.sgd", "")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param("/proc/no/such/place", id="a-folder-that-cannot-be-made"),
+        pytest.param("/dev/null", id="not-a-folder"),
+    ],
+)
+def test_a_step_goes_on_when_there_is_no_place_for_a_ring(tmp_path: Path, place: str) -> None:
+    code = f"import os; os.environ['SCALETUI_DIR'] = {place!r}; {ARM}import torch; "
+    done = run(tmp_path, FAKE_TORCH, code + "torch.optim.optimizer.Optimizer().step(); print('stepped')")
+    assert (done.stdout.strip(), done.stderr) == ("stepped", "")
