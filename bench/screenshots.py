@@ -1,0 +1,100 @@
+"""Draws the screenshots of the README: the real app without a terminal, the live ones on a real job.
+
+`python bench/screenshots.py [FOLDER]` writes one SVG for each screen, size and theme.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"  # read when textual is imported
+os.environ.pop("NO_COLOR", None)
+
+from scaletui.app import ScaletuiApp
+from scaletui.demo.job import DemoJob, DemoPlan
+from scaletui.options import ScreenOptions
+from scaletui.state import live as live_state
+from scaletui.text.language import set_language
+from scaletui_engine.defaults import Choices, scenario_from
+from scaletui_engine.plan import Recompute
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+FOLDER = Path(__file__).parents[1] / ".screenshots"
+SIZES = ((80, 24), (160, 45))
+THEMES = ("dark", "light")
+PLAN = Choices(
+    model="llama3-70b", gpu="h100-sxm", gpus=64, tp=4, pp=4, global_batch=32, seq=4096,
+    recompute=Recompute.SELECTIVE,
+)  # fmt: skip
+STEPS = 60
+"""Steps that the job has made when it is drawn, so that there is a trend to see."""
+PATIENCE_S = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture."""
+
+    options: ScreenOptions
+    size: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """budget-80x24-dark.svg"""
+        columns, rows = self.size
+        return f"{self.options.mode}-{columns}x{rows}-{self.options.theme}.svg"
+
+
+def shots(mode: str, ring_dir: str | None = None) -> list[Shot]:
+    """The pictures of one mode."""
+    scenario = scenario_from(PLAN)
+    return [
+        Shot(ScreenOptions(mode=mode, scenario=scenario, theme=theme, ring_dir=ring_dir), size)
+        for theme in THEMES
+        for size in SIZES
+    ]
+
+
+async def draw(shot: Shot, folder: Path) -> None:
+    """Open the app on it, wait until there is something to see, and write the picture."""
+    app = ScaletuiApp(shot.options)
+    async with app.run_test(size=shot.size) as pilot:
+        await pilot.pause()
+        await app.workers.wait_for_complete() if shot.options.mode != "live" else await _steps(app, pilot)
+        await pilot.pause()
+        (folder / shot.name).write_text(app.export_screenshot(title="scaletui"), encoding="utf-8")
+    print(shot.name)
+
+
+async def _steps(app: ScaletuiApp, pilot: Pilot[None]) -> None:
+    for _ in range(PATIENCE_S * 2):
+        job = live_state.job(app.screen.state) if hasattr(app.screen, "state") else None
+        if job is not None and (job.step or 0) >= STEPS:
+            return
+        await pilot.pause(0.5)
+    raise SystemExit(f"the job did not reach step {STEPS} in {PATIENCE_S} s")
+
+
+async def main(folder: Path) -> None:
+    """Every picture, one after the other."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for shot in shots("budget"):
+        await draw(shot, folder)
+    with tempfile.TemporaryDirectory() as rings:
+        os.chmod(rings, 0o700)
+        with DemoJob(DemoPlan("fsdp", 2, 0, rings), shows_output=False):
+            for shot in shots("live", rings):
+                await draw(shot, folder)
+
+
+if __name__ == "__main__":
+    set_language("en")
+    asyncio.run(main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER))
