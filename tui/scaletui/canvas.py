@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -14,39 +16,23 @@ from scaletui.theming import ROLE_STYLES
 from scaletui_themes import load_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rich.style import Style
     from textual.events import Resize
     from textual.geometry import Size
 
     from scaletui.view.row import Row
-
-COMPONENTS: Final = {role: f"canvas--{role.replace('_', '-')}" for role in ROLE_STYLES}
-"""Role -> its component class."""
-
-
-def component_css() -> str:
-    """Rules for every role: colours from the theme, and the mono attributes where there are no colours."""
-    mono = load_palette("mono").looks
-    rules = ["LineCanvas { height: 1fr; }"]
-    for role, stem in ROLE_STYLES.items():
-        name = COMPONENTS[role]
-        colourless = " ".join(mono[role].attributes) or "none"
-        rules.append(f".{name} {{ color: ${stem}; background: ${stem}-ground; text-style: ${stem}-style; }}")
-        rules.append(f"LineCanvas:nocolor .{name} {{ text-style: {colourless}; }}")
-    return "\n".join(rules)
 
 
 class LineCanvas(Widget):
     """A widget of rows. Panes override `build`, or hand rows to `paint`.
 
     A row that equals the one shown costs nothing; a row that differs is marked, and the app writes of it what
-    differs.
+    differs. Roles take their colours from the theme's variables, not from component classes: those are styled
+    one by one for every widget, and sixty of them make each change of screen take seconds.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(COMPONENTS.values())
-    DEFAULT_CSS = component_css()
+    DEFAULT_CSS = "LineCanvas { height: 1fr; }"
 
     def __init__(
         self,
@@ -121,8 +107,20 @@ class LineCanvas(Widget):
     def _style(self, role: str) -> Style:
         style = self._styles.get(role)
         if style is None:
-            style = self._styles[role] = self.get_component_rich_style(COMPONENTS[role])
+            style = self._styles[role] = role_style(
+                role, self.app.theme_variables, no_color=self.app.no_color
+            )
         return style
+
+
+def role_style(role: str, variables: Mapping[str, str], *, no_color: bool) -> Style:
+    """The look of a role under a theme; where there are no colours, with the attributes of the mono palette."""
+    stem = ROLE_STYLES[role]
+    mono = " ".join(load_palette("mono").looks[role].attributes) or "none"
+    return Style.parse(mono if no_color else variables[f"{stem}-style"]) + Style(
+        color=Color.parse(variables[stem]).rich_color,
+        bgcolor=Color.parse(variables[f"{stem}-ground"]).rich_color,
+    )
 
 
 def changed_lines(shown: Sequence[Row], wanted: Sequence[Row]) -> list[int]:
