@@ -114,7 +114,7 @@ class LineCanvas(Widget):
 
 
 def role_style(role: str, variables: Mapping[str, str], *, no_color: bool) -> Style:
-    """The look of a role under a theme; where there are no colours, with the attributes of the mono palette."""
+    """The look of a role under a theme; where there are no colours, with the attributes of mono."""
     stem = ROLE_STYLES[role]
     mono = " ".join(load_palette("mono").looks[role].attributes) or "none"
     return Style.parse(mono if no_color else variables[f"{stem}-style"]) + Style(
