@@ -8,7 +8,6 @@ complete is the moment.
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 _MODULE = "torch.optim.optimizer"
 
@@ -18,7 +17,7 @@ class OptimizerWatch:
 
     done = False
 
-    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> None:
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
         """Importlib's question for a module: answered with None always."""
         if not self.done and name.startswith("torch.") and _is_loaded():
             self.done = True

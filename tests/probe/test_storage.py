@@ -41,6 +41,10 @@ def nested(torch: Any) -> Any:
     return {"step": torch.tensor(1.0), "old": [torch.zeros(2), None], "lr": 0.1}
 
 
+def two_precisions(torch: Any) -> Any:
+    return [torch.zeros(8, dtype=torch.bfloat16), torch.zeros(8)]
+
+
 @pytest.mark.parametrize(
     ("make", "expected"),
     [

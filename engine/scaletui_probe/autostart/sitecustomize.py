@@ -2,8 +2,8 @@
 next sitecustomize.
 
 Every Python of the job reads this file, also one that is too old for the probe: it keeps to what all of
-them understand. The probe is loaded by its place, so that nothing else that lies beside it becomes
-importable.
+them understand. The place of the probe is on the path only while the probe itself is imported, so that
+nothing else that lies there becomes importable.
 """
 
 import os
@@ -14,15 +14,11 @@ _PROBE = os.path.dirname(_HERE)
 
 if sys.version_info >= (3, 9) and not os.environ.get("SCALETUI_DISABLE"):
     try:
-        if "scaletui_probe" not in sys.modules:
-            from importlib.machinery import PathFinder
-            from importlib.util import module_from_spec
-
-            _spec = PathFinder.find_spec("scaletui_probe", [os.path.dirname(_PROBE)])
-            if _spec is not None and _spec.loader is not None:
-                _module = module_from_spec(_spec)
-                sys.modules["scaletui_probe"] = _module
-                _spec.loader.exec_module(_module)
+        sys.path.insert(0, os.path.dirname(_PROBE))
+        try:
+            __import__("scaletui_probe")
+        finally:
+            del sys.path[0]
         from scaletui_probe.arming import arm
 
         arm()
