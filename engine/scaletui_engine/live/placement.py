@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.fsdp2 import Shard
-from scaletui_engine.units import ceil_div
+from scaletui_engine.sharding.chunk import chunk_length
 
 if TYPE_CHECKING:
     from scaletui_engine.live.plan_document import JobPlan, PlannedParameter
@@ -60,8 +60,4 @@ def _shards(parameter: PlannedParameter, plan: JobPlan) -> int:
 
 
 def _cut(shape: tuple[int, ...], dim: int, degree: int, rank: int) -> tuple[int, ...]:
-    """torch.chunk: pieces of ceil(length / degree), the last ones shorter or empty."""
-    length = shape[dim]
-    chunk = ceil_div(length, degree)
-    mine = min(max(length - rank * chunk, 0), chunk)
-    return (*shape[:dim], mine, *shape[dim + 1 :])
+    return (*shape[:dim], chunk_length(shape[dim], degree, rank), *shape[dim + 1 :])

@@ -7,7 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.errors import ValueRangeError
-from scaletui_engine.units import ceil_div
+from scaletui_engine.sharding import fsdp2
+from scaletui_engine.sharding.chunk import chunk_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,19 +78,15 @@ def padded_numel(shape: tuple[int, ...], shard: Shard) -> int:
 
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_param.py, `_init_sharded_param` (padded_sharded_size).
     """
-    if shard.degree == 1:
-        return prod(shape)
-    return prod(shape) // max(shape[shard.dim], 1) * ceil_div(shape[shard.dim], shard.degree)
+    return fsdp2.padded_numel(shape, shard.degree, shard.dim)
 
 
 def shard_numel(shape: tuple[int, ...], shard: Shard) -> int:
     """Elements that are the rank's own: torch.chunk along `dim`, so late ranks may hold less or nothing."""
     if shard.degree == 1:
         return prod(shape)
-    length = shape[shard.dim]
-    chunk = ceil_div(length, shard.degree)
-    mine = min(max(length - shard.rank * chunk, 0), chunk)
-    return prod(shape) // max(length, 1) * mine
+    mine = chunk_length(shape[shard.dim], shard.degree, shard.rank)
+    return prod(shape[: shard.dim]) * mine * prod(shape[shard.dim + 1 :])
 
 
 def sharded_bytes(
