@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 HEADER_OF_RANK_0 = Header(
     mode=Mode.THREAD, uid=os.geteuid(), rank=0, local_rank=0, world_size=2, local_world_size=2, attempt=0,
     device_index=-1, micro_batch=0, sequence_length=0, pid=4_000_001, pid_start_ticks=77,
-    parent_pid=4_000_000, parent_start_ticks=70, created_monotonic_ns=1_000, created_wall_ns=2_000, interval_ns=500_000_000,
-    device_type="cpu", device_uuid="", boot_id="boot-a", torch_version="2.13.0", python_version="3.11.7",
-    job_id="job-1", host="node-a", slurm_id="", slurm_nodes="", working_folder="/home/u",
+    parent_pid=4_000_000, parent_start_ticks=70, created_monotonic_ns=1_000, created_wall_ns=2_000,
+    interval_ns=500_000_000, device_type="cpu", device_uuid="", boot_id="boot-a", torch_version="2.13.0",
+    python_version="3.11.7", job_id="job-1",
+    host="node-a", slurm_id="", slurm_nodes="", working_folder="/home/u",
     command="python train.py",
 )  # fmt: skip
 

@@ -1,0 +1,190 @@
+"""What the store makes of readings: newest values, jobs and attempts, and a memory that does not grow."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from itertools import pairwise
+
+import pytest
+
+from scaletui_engine.live.evidence import RankState, What
+from scaletui_engine.live.header import parse_header
+from scaletui_engine.live.held import held
+from scaletui_engine.live.history import LONG, RECENT, History, Point
+from scaletui_engine.live.process import Host, Life
+from scaletui_engine.live.record import parse_record
+from scaletui_engine.live.ring import RingReading
+from scaletui_engine.live.snapshot import Moment
+from scaletui_engine.live.source import RingUpdate, SourceUpdate
+from scaletui_engine.live.store import Store
+from scaletui_engine.live.watch import Sighting
+from scaletui_probe.layout import Kind, Reason
+from scaletui_probe.record import encode
+
+S = 1_000_000_000
+HOST = Host("boot-a", "node-a")
+ALIVE, GONE = Sighting(Life.ALIVE), Sighting(Life.GONE)
+
+
+@pytest.fixture
+def update(ring, renamed):
+    """`update(rank, samples=..., steps=..., alive=..., header fields)`: what a poll brings of one rank."""
+
+    def make(rank=0, samples=(), steps=(), events=(), sighting=ALIVE, **fields):
+        image = type(ring)(header=renamed(rank=rank, **fields)).image()
+        header = parse_header(image, len(image))
+        path = f"{fields.get('job_id', 'job-1')}.{fields.get('attempt', 0)}.r{rank}.{fields.get('pid', 1)}"
+        reading = RingReading(path, header, None, 0, read(samples), read(steps), read(events))
+        return RingUpdate(reading, sighting, ALIVE)
+
+    return make
+
+
+def read(records):
+    return tuple(parse_record(encode(record, 2 * (write + 1))) for write, record in enumerate(records))
+
+
+def take(store, *updates, at_s=10.0):
+    moment = Moment(int(at_s * S), int((1_000 + at_s) * S))
+    return store.take(SourceUpdate(tuple(updates), (), ()), moment)
+
+
+def test_the_newest_of_everything_is_kept(update, make_record):
+    store = Store(HOST)
+    step = make_record(Kind.STEP, 9 * S, step=7, step_ns=400, counted_at_step=5, weights_host=100)
+    take(store, update(steps=(step,), samples=(make_record(at_ns=9 * S, step=7, host_rss=1),)))
+    shown = take(store, update(samples=(make_record(at_ns=int(9.5 * S), step=7, host_rss=2),)))
+    (rank,) = shown.jobs[0].ranks
+    assert (rank.step, rank.step_ns, rank.host_rss) == (7, None, 2)
+    assert (rank.measured_at_step, rank.measured.weights) == (5, 100)
+    assert rank.age_s(shown.moment) == pytest.approx(0.5, abs=1e-9)
+
+
+def test_nothing_new_gives_the_same_view(update, make_record):
+    store = Store(HOST)
+    first = take(store, update(samples=(make_record(at_ns=9 * S, step=1),)))
+    second = take(store, update(), at_s=11.0)
+    assert second.jobs[0].ranks[0] is first.jobs[0].ranks[0]
+
+
+@pytest.mark.parametrize(
+    ("measures", "expected"),
+    [
+        pytest.param({"weights_host": 3, "optimizer_host": 4}, (3, None, 4, None), id="cpu job"),
+        pytest.param(
+            {
+                "weights_device": 3,
+                "weights_host": 0,
+                "optimizer_device": 4,
+                "optimizer_host": 1,
+                "active": 100,
+            },
+            (3, None, 5, 93),
+            id="rest is what the allocator holds beyond the categories on the device",
+        ),
+        pytest.param({"weights_device": 90, "active": 80}, (90, None, None, 0), id="a race is not negative"),
+        pytest.param({}, (None, None, None, None), id="nothing counted is not nought"),
+    ],
+)
+def test_categories(make_record, measures, expected):
+    found = held(read((make_record(**measures),))[0])
+    assert (found.weights, found.gradients, found.optimizer, found.rest) == expected
+
+
+def test_jobs_of_one_folder_are_told_apart_and_running_ones_come_first(update, make_record):
+    store = Store(HOST)
+    shown = take(
+        store,
+        update(0, job_id="old", created_wall_ns=5, sighting=GONE, samples=(make_record(at_ns=S),)),
+        update(0, job_id="a", created_wall_ns=7),
+        update(1, job_id="a", created_wall_ns=7),
+        update(0, job_id="b", created_wall_ns=9),
+    )
+    assert [(job.id, job.state) for job in shown.jobs] == [
+        ("b", RankState.RUNNING),
+        ("a", RankState.RUNNING),
+        ("old", RankState.EXITED),
+    ]
+    assert [rank.identity.rank for rank in shown.jobs[1].ranks] == [0, 1]
+
+
+def test_a_restart_is_a_new_attempt_of_the_same_job(update):
+    store = Store(HOST)
+    shown = take(
+        store, update(0, sighting=GONE, pid=5), update(0, attempt=1, pid=6), update(1, attempt=1, pid=7)
+    )
+    (job,) = shown.jobs
+    assert (job.attempt, job.earlier_attempts, len(job.ranks)) == (1, 1, 2)
+
+
+def test_a_rank_that_began_again_is_the_one_that_began_last(update):
+    store = Store(HOST)
+    shown = take(
+        store,
+        update(0, pid=9, created_wall_ns=20),
+        update(0, pid=8, created_wall_ns=10, sighting=GONE),
+    )
+    assert shown.jobs[0].ranks[0].identity.process.pid == 9
+
+
+def test_a_ring_that_is_gone_is_forgotten(update):
+    store = Store(HOST)
+    take(store, update(0), update(1))
+    assert [rank.identity.rank for rank in take(store, update(1)).jobs[0].ranks] == [1]
+
+
+def test_a_writer_that_the_process_table_does_not_know_lives_in_another_namespace(update, make_record):
+    store = Store(HOST)
+    take(store, update(sighting=GONE, samples=(make_record(at_ns=9 * S),)), at_s=10)
+    shown = take(store, update(sighting=GONE, samples=(make_record(at_ns=int(10.5 * S)),)), at_s=11)
+    assert shown.jobs[0].ranks[0].verdict.state is RankState.RUNNING
+
+
+def test_a_clock_that_was_set_back_gives_no_negative_age(update, make_record):
+    store = Store(HOST)
+    shown = take(store, update(boot_id="boot-b", host="node-b", samples=(make_record(at_ns=9_999 * S),)))
+    assert shown.jobs[0].ranks[0].age_s(shown.moment) == 0
+
+
+def test_a_ring_of_an_earlier_boot_of_this_machine(update, make_record):
+    store = Store(HOST)
+    unseen = Sighting(Life.UNKNOWN)
+    shown = take(store, update(boot_id="boot-0", sighting=unseen, samples=(make_record(at_ns=S),)))
+    assert shown.jobs[0].ranks[0].verdict.what is What.REBOOTED
+
+
+def test_a_cpu_job_says_so(update, make_record):
+    record = make_record(Kind.STEP, 9 * S, step=1, weights_host=5)
+    record.measures.lack("allocator", Reason.CPU_JOB)
+    rank = take(Store(HOST), update(steps=(record,))).jobs[0].ranks[0]
+    assert (rank.allocator, rank.allocator_reason) == (None, Reason.CPU_JOB)
+
+
+def test_history_keeps_the_last_steps_whole_and_the_run_thinned_out():
+    history = History()
+    for step in range(1, 200_001):
+        history.add(Point(step, step, None, step, None))
+    assert [point.step for point in history.recent] == list(range(200_001 - RECENT, 200_001))
+    steps = [point.step for point in history.long]
+    assert LONG <= len(steps) < 2 * LONG
+    assert len({later - earlier for earlier, later in pairwise(steps)}) == 1
+
+
+def test_a_day_of_samples_takes_no_more_memory_than_four_hours(update, make_record):
+    """Two ranks with a step every half minute, 24 hours of it in one go."""
+    store, sizes = Store(HOST), []
+    templates = [update(rank) for rank in range(2)]
+    hours = 24
+    tracemalloc.start()
+    for step in range(hours * 120):
+        at_ns = step * 30 * S
+        record = read((make_record(Kind.STEP, at_ns, step=step, step_ns=1, allocated=step),))
+        for template in templates:
+            reading = template.reading
+            again = RingReading(reading.path, reading.header, None, 0, (), record, ())
+            store.take(SourceUpdate((RingUpdate(again, ALIVE, ALIVE),), (), ()), Moment(at_ns, at_ns))
+        if step % 480 == 479:
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert max(sizes) < sizes[0] + 64 * sys.getsizeof(templates[0]) + 200_000
