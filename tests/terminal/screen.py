@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 _TOKEN = re.compile(
     r"\x1b\[([0-9;?<>$]*)([A-Za-z@])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.|([\n\r])|([^\x1b\n\r]+)"
 )
-_FOREGROUND = re.compile(r"3\d|9\d")
-_BACKGROUND = re.compile(r"4\d|10\d")
+_FOREGROUND = re.compile(r"3.|9.")
+_BACKGROUND = re.compile(r"4.|10.")
+_OFF = {
+    "22": ("1", "2"), "23": ("3",), "24": ("4", "21"), "25": ("5", "6"),
+    "27": ("7",), "28": ("8",), "29": ("9",), "55": ("53",),
+}  # fmt: skip
 _KINDS = (None, _FOREGROUND, _BACKGROUND)
 
 
@@ -60,6 +64,9 @@ class Screen:
             if code == "0":
                 self.style = ""
                 continue
+            if code in _OFF:
+                self.style = ";;".join(old for old in self.style.split(";;") if old not in _OFF[code])
+                continue
             kind = _KINDS[bool(_FOREGROUND.match(code)) + 2 * bool(_BACKGROUND.match(code))]
             kept = [old for old in self.style.split(";;") if old and (kind is None or not kind.match(old))]
             is_default = code in ("39", "49")
@@ -91,4 +98,4 @@ def _visible(character: str, style: str) -> tuple[str, str]:
     codes = style.split(";;")
     if character != " " or {"4", "7", "9"} & set(codes):
         return character, style
-    return character, ";;".join(code for code in codes if _BACKGROUND.match(code) and code != "4")
+    return character, ";;".join(code for code in codes if _BACKGROUND.match(code))
