@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.schedule.code import MAX_STAGES
@@ -36,15 +37,25 @@ class Choices:
     """The part of a microbatch's activations that I frees in zb-auto; W frees the rest."""
 
 
-def check_shape(shape: Shape) -> None:
-    """Raises ValueRangeError for a pipeline of no ranks, microbatches or chunks, or of too many stages."""
-    for name, value in (
-        ("ranks", shape.ranks),
-        ("microbatches", shape.microbatches),
-        ("chunks", shape.chunks),
-    ):
+MAX_PLACES: Final = 1 << 21
+"""Stages x microbatches that are laid out: 64 ranks, 2 chunks and 1024 microbatches are 2^17."""
+
+
+def check_shape(shape: Shape, slices: int = 1) -> None:
+    """Raises ValueRangeError for a pipeline of no ranks, microbatches, chunks or slices, or of too many."""
+    sizes = {
+        "ranks": shape.ranks,
+        "microbatches": shape.microbatches,
+        "chunks": shape.chunks,
+        "slices": slices,
+    }
+    for name, value in sizes.items():
         if value < 1:
             raise ValueRangeError(f"{name} {value} < 1", f"{name} 1")
     if shape.stages > MAX_STAGES:
         found = f"ranks {shape.ranks} x chunks {shape.chunks} = {shape.stages} stages"
         raise ValueRangeError(f"{found} > {MAX_STAGES}", f"{MAX_STAGES} stages")
+    units = shape.microbatches * slices
+    if shape.stages * units > MAX_PLACES:
+        found = f"{shape.stages} stages x {units} microbatches = {shape.stages * units}"
+        raise ValueRangeError(f"{found} > {MAX_PLACES}", f"{MAX_PLACES // shape.stages} microbatches")

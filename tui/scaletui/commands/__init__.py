@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 MODULES: Final = {
     "budget": "scaletui.commands.screen",
-    "schedule": "scaletui.commands.screen",
+    "schedule": "scaletui.commands.schedule",
     "sharding": "scaletui.commands.screen",
     "live": "scaletui.commands.live",
     "memory": "scaletui.commands.memory",

@@ -92,8 +92,11 @@ def _message_bytes(plan: Plan, hidden: int) -> float:
 
 def _link_rate(cluster: Cluster, plan: Plan, first: int, second: int) -> float:
     stride = plan.axes.world // plan.axes.pp
-    same = first * stride // cluster.domain == second * stride // cluster.domain
-    return cluster.gpu.nvlink_bandwidth if same else cluster.gpu.network_bandwidth
+    if first * stride // cluster.domain == second * stride // cluster.domain:
+        return cluster.gpu.nvlink_bandwidth
+    if cluster.gpu.network_bandwidth is None:
+        raise ScenarioError(f"{cluster.gpu.id} has no published network rate for messages between nodes")
+    return cluster.gpu.network_bandwidth
 
 
 def activation_deltas(scenario: Scenario) -> Deltas:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.schedule.code import backward, forward
 from scaletui_engine.schedule.orders.weave import weave
 
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
 def rows(request: Request) -> Rows:
     """ranks - rank - 2 + slices forwards first; action numbers are microbatch x slices + slice."""
     slices = request.choices.slices
-    if slices < 1:
-        raise ValueRangeError(f"slices {slices} < 1", "1 slice")
     ranks, units = request.shape.ranks, request.shape.microbatches * slices
     backwards = [k * slices + s for k in range(request.shape.microbatches) for s in reversed(range(slices))]
     return [

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.schedule.code import forward, input_grad, weight_grad
@@ -18,6 +18,10 @@ from scaletui_engine.schedule.times import time_table
 
 if TYPE_CHECKING:
     from scaletui_engine.schedule.orders.request import Request, Rows
+
+
+MAX_PLACES: Final = 1 << 17
+"""Ranks x microbatches that are searched: some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,13 @@ class _Style:
 
 
 def rows(request: Request) -> Rows:
-    """Raises ValueRangeError when the limit is below one microbatch."""
+    """Raises ValueRangeError for a memory limit below one microbatch, or a pipeline too large to search."""
+    places = request.shape.ranks * request.shape.microbatches
+    if places > MAX_PLACES:
+        raise ValueRangeError(
+            f"zb-auto tries {places} places (ranks x microbatches) eight ways: more than {MAX_PLACES}",
+            f"{MAX_PLACES // request.shape.ranks} microbatches",
+        )
     boards = [_search(request, _Style(*style)) for style in product((True, False), repeat=3)]
     return _rows(min(boards, key=Board.span))
 
@@ -43,7 +53,7 @@ def memory_of(request: Request) -> Memory:
     limit = request.choices.memory_limit
     if limit is None:
         limit = 2.0 * request.shape.ranks
-    if limit < 1:
+    if not limit >= 1:
         raise ValueRangeError(f"memory limit {limit:g} < 1 microbatch", "1")
     freed = request.choices.freed_by_input_grad
     return Memory(limit, (1.0, -freed, freed - 1.0))

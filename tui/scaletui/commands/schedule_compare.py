@@ -1,0 +1,126 @@
+"""`scaletui schedule --compare A,B`: schedules side by side, and those that refuse with their reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scaletui.commands.output import print_json, print_rows, report_pen, width
+from scaletui.commands.schedule_json import as_json
+from scaletui.commands.schedule_request import Asked, asked, choices_of, require_shape, times_of, transport_of
+from scaletui.text.language import tr
+from scaletui.view.row import Span
+from scaletui.view.schedule_report import plain, time_text
+from scaletui.view.table import Column, table_rows
+from scaletui_engine.errors import ScenarioError
+from scaletui_engine.schedule.catalogue import Basis, Comparison, request_of
+from scaletui_engine.schedule.deltas import FREED_BY_WEIGHT_GRAD
+from scaletui_engine.schedule.modes.transport import simulate_transport
+from scaletui_engine.schedule.registry import build, entry, schedule_names
+from scaletui_engine.schedule.result import Result, result_of
+from scaletui_engine.schedule.weights import model_copies
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from scaletui.view.pen import Pen
+    from scaletui.view.row import Row
+    from scaletui.view.table import Line
+
+
+@dataclass(frozen=True, slots=True)
+class _Entrant:
+    """One schedule: what was asked and came out, or its refusal."""
+
+    name: str
+    found: Asked | None = None
+    result: Result | None = None
+    refusal: str = ""
+
+
+def compare(args: Namespace) -> int:
+    """A table or one JSON object, NAME first, then in the order in which they were listed."""
+    if args.scenario is None and args.load is None:
+        require_shape(args)
+    entrants = [_entrant(args, name) for name in _names(args)]
+    if args.json:
+        print_json({"basis": args.basis, "schedules": [_as_json(entrant) for entrant in entrants]})
+        return 0
+    print_rows(_table(entrants, width(), report_pen(args)))
+    for entrant in entrants:
+        if entrant.refusal:
+            print(f"{entrant.name}: {entrant.refusal}")
+    if args.scenario is None:
+        print(_basis_text(args.basis))
+    return 0
+
+
+def _names(args: Namespace) -> list[str]:
+    named = schedule_names() if args.compare == "all" else [part.strip() for part in args.compare.split(",")]
+    every = [*([args.name] if args.name else []), *named]
+    return list(dict.fromkeys(entry(name).name for name in every if name))
+
+
+def _entrant(args: Namespace, name: str) -> _Entrant:
+    try:
+        found = asked(args, name) if args.scenario or args.load else _asked(args, name)
+        timeline = simulate_transport(found.schedule, found.times, transport_of(args))
+    except ScenarioError as error:
+        return _Entrant(name, refusal=str(error))
+    deltas = FREED_BY_WEIGHT_GRAD if found.deltas is None else found.deltas
+    return _Entrant(name, found, result_of(timeline, deltas))
+
+
+def _asked(args: Namespace, name: str) -> Asked:
+    comparison = Comparison(
+        ranks=args.stages,
+        microbatches=args.microbatches,
+        chunks=2 if args.chunks is None else args.chunks,
+        times=times_of(args),
+        basis=Basis(args.basis),
+        choices=choices_of(args),
+    )
+    request = request_of(comparison, name)
+    return Asked(build(request), request.times)
+
+
+def _basis_text(basis: str) -> str:
+    if basis == Basis.STAGES:
+        return tr("the same stages: a schedule of v chunks a rank has 1/v of the ranks")
+    return tr("the same ranks: times are of all that a rank holds, and each of v chunks takes 1/v of them")
+
+
+def _as_json(entrant: _Entrant) -> dict[str, Any]:
+    if entrant.found is None or entrant.result is None:
+        return {"name": entrant.name, "refusal": entrant.refusal}
+    return as_json(entrant.result, entrant.found)
+
+
+def _table(entrants: list[_Entrant], room: int, pen: Pen) -> tuple[Row, ...]:
+    columns = (
+        Column(tr("schedule")),
+        Column(tr("ranks"), numeric=True, rank=4),
+        Column(tr("makespan"), numeric=True),
+        Column(tr("A ideal"), numeric=True, rank=2),
+        Column(tr("B makespan"), numeric=True),
+        Column(tr("C span"), numeric=True, rank=1),
+        Column(tr("peak"), numeric=True),
+        Column(tr("copies"), numeric=True, rank=3),
+    )
+    lines = [_line(entrant.name, entrant.result, pen) for entrant in entrants if entrant.result is not None]
+    return table_rows(columns, lines, room, pen.glyphs.ellipsis)
+
+
+def _line(name: str, result: Result, pen: Pen) -> Line:
+    """The peak is in microbatches of all that a rank holds."""
+    bubble, numbers, schedule = result.bubble, pen.numbers, result.timeline.schedule
+    shares = (bubble.over_ideal, bubble.over_makespan, bubble.zero_bubble)
+    texts = (
+        name,
+        str(schedule.ranks),
+        time_text(result, result.timeline.makespan, numbers),
+        *(numbers.percent(share, 1) for share in shares),
+        plain(float(result.activations.peak.max()) / schedule.shape.chunks, numbers),
+        plain(model_copies(schedule), numbers),
+    )
+    return tuple(Span(text) for text in texts)

@@ -1,0 +1,160 @@
+"""From the arguments of `scaletui schedule` to what the engine is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scaletui.arguments import UsageError
+from scaletui.text.language import tr
+from scaletui_engine.errors import ParseError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from scaletui_engine.schedule.deltas import Deltas
+    from scaletui_engine.schedule.modes.transport import Transport
+    from scaletui_engine.schedule.orders.request import Request
+    from scaletui_engine.schedule.schedule import Schedule
+    from scaletui_engine.schedule.shape import Choices
+    from scaletui_engine.schedule.times import Times
+
+LARGEST: Final = 64 << 20
+"""Bytes of the longest schedule file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One schedule and its times."""
+
+    schedule: Schedule
+    times: Times
+    deltas: Deltas | None = None
+    """Bytes, where a scenario says them."""
+    assumptions: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """Sentences for the report."""
+
+
+def transport_of(args: Namespace) -> Transport:
+    """How messages travel."""
+    from scaletui_engine.schedule.modes.transport import Transport
+
+    return Transport(args.transport)
+
+
+def asked(args: Namespace, name: str | None) -> Asked:
+    """The schedule of a file, of a scenario, or of a shape. Raises ScenarioError, OSError."""
+    if args.load is not None:
+        return _loaded(args, name)
+    if args.scenario is not None:
+        return _of_scenario(args, name)
+    from scaletui_engine.schedule.registry import build
+
+    request = _of_shape(args, name)
+    return Asked(build(request), request.times)
+
+
+def _of_shape(args: Namespace, name: str | None) -> Request:
+    from scaletui_engine.schedule.orders.request import Request
+    from scaletui_engine.schedule.registry import entry
+    from scaletui_engine.schedule.shape import Shape
+
+    if name is None:
+        raise UsageError(tr("missing: {what}", what="NAME"))
+    require_shape(args)
+    chunks = entry(name).default_chunks if args.chunks is None else args.chunks
+    shape = Shape(args.stages, args.microbatches, chunks)
+    return Request(name, shape, choices_of(args), times_of(args))
+
+
+def require_shape(args: Namespace) -> None:
+    """Raises UsageError when ranks or microbatches were left open."""
+    options = {"--stages": args.stages, "--microbatches": args.microbatches}
+    if missing := [option for option, value in options.items() if value is None]:
+        raise UsageError(tr("missing: {what}", what=" ".join(missing)))
+
+
+def choices_of(args: Namespace) -> Choices:
+    """What only some schedules ask."""
+    from scaletui_engine.schedule.shape import Choices
+
+    return Choices(group=args.group, slices=args.slices, memory_limit=args.memory_limit)
+
+
+def times_of(args: Namespace) -> Times:
+    """The times that were given, 1 t for what was not, in the order of the stages where there are several."""
+    from scaletui_engine.schedule.times import Times
+
+    return Times(
+        forward=_times(args, "forward", "1"),
+        input_grad=_times(args, "input_grad", "1"),
+        weight_grad=_times(args, "weight_grad", "1"),
+        backward=None if args.backward is None else _times(args, "backward", ""),
+        comm=_times(args, "comm", "0"),
+        overlapped=args.overlapped,
+    )
+
+
+def _times(args: Namespace, field: str, default: str) -> tuple[float, ...]:
+    text = getattr(args, field)
+    words = (default if text is None else text).split(",")
+    try:
+        return tuple(map(float, words))
+    except ValueError:
+        option = "--" + field.replace("_", "-")
+        raise UsageError(
+            tr("{option}: {text} is not a time, nor times like 1,1,2", option=option, text=repr(text))
+        ) from None
+
+
+def _loaded(args: Namespace, name: str | None) -> Asked:
+    """A file; with NAME its stages must lie where that schedule puts them."""
+    from scaletui_engine.schedule.interchange.csv_reader import read_csv
+    from scaletui_engine.schedule.interchange.dialect import Dialect
+    from scaletui_engine.schedule.placement import require_placement
+    from scaletui_engine.schedule.registry import entry
+
+    try:
+        found = read_csv(_text(args.load), replicas=args.replicas, name=args.load)
+        if name is not None:
+            ranks, chunks = found.schedule.ranks, found.schedule.shape.chunks
+            require_placement(found.schedule.placement, entry(name).placement(ranks, chunks), name)
+    except ParseError as error:
+        raise UsageError(f"{args.load}: {error}") from error
+    remarks = {
+        Dialect.B_AND_BW: tr("letters of 2024: B is read as I, BW as B"),
+        Dialect.UNDERSCORE: tr("cells of June 2024, as in F0_s4"),
+    }
+    remark = remarks.get(found.dialect)
+    return Asked(found.schedule, times_of(args), remarks=() if remark is None else (remark,))
+
+
+def _text(path: str) -> str:
+    with open(path, "rb") as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise UsageError(tr("{path}: larger than 64 MiB: no schedule", path=path))
+    return content.decode("utf-8", errors="replace")
+
+
+def _of_scenario(args: Namespace, name: str | None) -> Asked:
+    """The pipeline of a scenario, its own schedule or another; times and bytes are estimates."""
+    from scaletui.commands.scenario_file import read_scenario
+    from scaletui_engine.edit import with_value
+    from scaletui_engine.schedule.estimate.from_scenario import estimate
+    from scaletui_engine.schedule.registry import build, entry
+    from scaletui_engine.validate import validate
+
+    for option in ("stages", "microbatches", "forward", "input_grad", "weight_grad", "backward", "comm"):
+        if getattr(args, option) is not None:
+            other = "--" + option.replace("_", "-")
+            raise UsageError(tr("{name} does not go with {other}", name=other, other="--scenario"))
+    scenario = read_scenario(args.scenario)
+    if name is not None:
+        scenario = with_value(scenario, "schedule", name)
+        chunks = entry(name).default_chunks if args.chunks is None else args.chunks
+        scenario = with_value(scenario, "chunks", chunks)
+    validate(scenario)
+    found = estimate(scenario)
+    return Asked(build(found.request), found.request.times, found.deltas, found.assumptions)
