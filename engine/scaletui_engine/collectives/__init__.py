@@ -1,0 +1,1 @@
+"""Collectives: their bytes and times, and their algorithms step by step."""

@@ -1,0 +1,39 @@
+"""One kind of collective of a step, before a mesh says where its group lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scaletui_engine.collectives.wire import Collective, sent_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`count` equal collectives."""
+
+    op: Collective
+    payload: int
+    """Bytes of one: the full array for AR, AG and RS, one rank's buffer for A2A, the message for a send."""
+    ranks: int
+    count: int = 1
+    what: str = ""
+    """Message id of what is sent."""
+
+    @property
+    def bytes(self) -> int:
+        """Payload of all of them."""
+        return self.payload * self.count
+
+    @property
+    def sent(self) -> int:
+        """Bytes that one GPU sends, all of them together."""
+        return sent_bytes(self.op, self.payload, self.ranks) * self.count
+
+
+def total_sent(calls: Iterable[Call]) -> int:
+    """Bytes that one GPU sends in all calls."""
+    return sum(call.sent for call in calls)
