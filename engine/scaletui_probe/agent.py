@@ -19,6 +19,8 @@ from scaletui_probe.record import Measures, Record
 from scaletui_probe.ring import RingWriter, create_ring
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scaletui_probe.modules import ModuleWatch
     from scaletui_probe.settings import Settings
     from scaletui_probe.states import Job
@@ -59,6 +61,7 @@ class Agent:
         self._last_sample_ns = 0
         self._retries = 0
         self._plan_key: tuple[int, ...] = ()
+        self._on_device: Callable[[], None] | None = None
         self.happened(Happening(Event.START, (int(settings.mode), 0)))
 
     def _open_ring(self) -> RingWriter:
@@ -67,6 +70,16 @@ class Agent:
             return create_ring(folder, self._header())
         finally:
             os.close(folder)
+
+    def tell_when_on_device(self, listener: Callable[[], None]) -> None:
+        """Call the listener once, from the training thread, as soon as the job has initialised its device."""
+        self._on_device = listener
+        self._tell_of_device()
+
+    def _tell_of_device(self) -> None:
+        if self._gauges.device.ordinal >= 0 and self._on_device is not None:
+            listener, self._on_device = self._on_device, None
+            listener()
 
     def _header(self) -> Any:
         return identity.header(os.environ, self.settings, self._gauges.device)
@@ -108,6 +121,7 @@ class Agent:
         """Things that change rarely: the device that CUDA got meanwhile, and the plan."""
         if self._gauges.find_device() or self._optimizers.step <= 1:
             self._ring.put_header(self._header())
+            self._tell_of_device()
         tensors = sum(len(group["params"]) for o in job.optimizers for group in o.param_groups)
         key = (len(job.optimizers), tensors, len(job.units), len(job.modules))
         if key != self._plan_key:

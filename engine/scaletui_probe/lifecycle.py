@@ -31,6 +31,7 @@ def begin(modules: ModuleWatch, environ: Mapping[str, str]) -> Agent:
         sampler.start()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=agent.leave)
+    agent.tell_when_on_device(lambda: watch_out_of_memory(agent))
     _chain_excepthook(agent)
     atexit.register(_end, agent, sampler)
     return agent
