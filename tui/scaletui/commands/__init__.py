@@ -15,6 +15,7 @@ MODULES: Final = {
     "live": "scaletui.commands.live",
     "memory": "scaletui.commands.memory",
     "run": "scaletui.commands.run",
+    "probe": "scaletui.commands.probe",
     "demo": "scaletui.commands.demo",
     "lesson": "scaletui.commands.lesson",
 }
