@@ -46,19 +46,21 @@ ACTIONS: Final = (
     Action("command_palette", ("ctrl+p",), N_("commands"), N_("Search everything that can be done here")),
     Action("next_theme", ("ctrl+t",), N_("theme"), N_("Change to the next theme")),
     Action("play", ("space",), N_("pause"), N_("Stop the picture, or let it run on"), _LIVE, _LOOK),
-    Action("step_on", ("full_stop",), N_("step"), N_("One step on: the next stage, rank or sample"), group=_LOOK),
+    Action("step_on", ("full_stop",), N_("step"), N_("One step on: the next stage or rank"), group=_LOOK),
     Action("step_back", ("comma",), N_("back"), N_("One step back"), group=_LOOK),
     Action("up", ("up",), N_("up"), N_("Choose the field, part or rank above"), group=_LOOK),
     Action("down", ("down",), N_("down"), N_("Choose the field, part or rank below"), group=_LOOK),
     Action("right", ("right",), N_("edit"), N_("Step the field to its next valid value"), _STATIC, _EDIT),
     Action("left", ("left",), N_("edit"), N_("Step the field to its previous valid value"), _STATIC, _EDIT),
-    Action("type", ("enter",), N_("type"), N_("Type the field's value; Enter sets it, Escape leaves it"), _STATIC, _EDIT),
-    Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list you can search"), _STATIC, _EDIT),
+    Action("next_job", ("right",), N_("job"), N_("Look at the next job"), _LIVE, _LOOK),
+    Action("previous_job", ("left",), N_("job"), N_("Look at the job before"), _LIVE, _LOOK),
+    Action("type", ("enter",), N_("type"), N_("Type it; Enter sets it, Escape leaves it"), _STATIC, _EDIT),
+    Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list"), _STATIC, _EDIT),
     Action("undo", ("u",), N_("undo"), N_("Take the last edit back"), _STATIC, _EDIT),
     Action("redo", ("ctrl+r",), N_("redo"), N_("Make the edit again that was taken back"), _STATIC, _EDIT),
     Action("save", ("w",), N_("save"), N_("Write the scenario to a TOML file"), _STATIC, _EDIT),
-    Action("next_pane", ("tab",), N_("parts"), N_("Move to the next list: plan, parts, stages"), _BUDGET, _LOOK),
-    Action("previous_pane", ("shift+tab",), N_("back"), N_("Move to the previous list"), _BUDGET, _LOOK),
+    Action("next_pane", ("tab",), N_("parts"), N_("The next list: plan, parts, stages"), _BUDGET, _LOOK),
+    Action("previous_pane", ("shift+tab",), N_("back"), N_("The previous list"), _BUDGET, _LOOK),
 )  # fmt: skip
 """Every action, in the order in which help and palette list them."""
 
@@ -66,7 +68,7 @@ _FOOTERS: Final = {
     "budget": ("help", "right", "type", "next_pane", "pick_model", "undo", "quit"),
     "schedule": ("help", "right", "type", "step_on", "pick_model", "undo", "quit"),
     "sharding": ("help", "right", "type", "step_on", "pick_model", "undo", "quit"),
-    "live": ("help", "play", "up", "step_on", "next_theme", "command_palette", "quit"),
+    "live": ("help", "play", "step_on", "next_job", "next_theme", "command_palette", "quit"),
 }
 FOOTER_KEYS: Final = 7
 """The most keys a footer shows."""

@@ -1,9 +1,10 @@
-"""Asks the engine: at once where it answers within a few milliseconds, else in a worker whose answer may be stale."""
+"""Asks the engine: at once where it answers in a few milliseconds, else in a worker."""
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.worker import get_current_worker
 
@@ -24,19 +25,18 @@ AT_ONCE_S: Final = 0.005
 class Evaluation:
     """Remembers what the last answer cost, to know where to ask for the next."""
 
-    def __init__(self, app: App[object]) -> None:
+    def __init__(self, app: App[Any]) -> None:
         self._app = app
         self._cost_s = float("inf")
         """The first answer imports the engine, so it never comes at once."""
 
     def ask(self, scenario: Scenario) -> None:
-        """The answer arrives as a message that carries the scenario; a newer question cancels an older one."""
+        """The answer arrives as a message that carries the scenario; a newer question cancels an older."""
         if self._cost_s <= AT_ONCE_S:
             self._app.post_message(_answered(scenario))
         else:
-            self._app.run_worker(
-                lambda: self._work(scenario), thread=True, exclusive=True, group="evaluation", exit_on_error=True
-            )
+            work = partial(self._work, scenario)
+            self._app.run_worker(work, thread=True, exclusive=True, group="evaluation")
 
     def learn(self, cost_s: float) -> None:
         """What an answer cost."""

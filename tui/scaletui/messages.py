@@ -40,6 +40,7 @@ class Answered(Message):
         self.answer = answer
         self.cost_s = cost_s
 
+
 class ActionAsked(Message):
     """Somebody clicked on a key of the footer or a mode of the header."""
 

@@ -38,5 +38,6 @@ def model_items(numbers: Numbers) -> tuple[Item, ...]:
 def _model_item(name: str, numbers: Numbers) -> Item:
     model = load_model(name)
     count = count_parameters(model.arch)
-    active = "" if count.active == count.total else f" ({tr('{count} active', count=numbers.count(count.active))})"
-    return Item(name, name, f"{numbers.count(count.total)}{active}  {model.family}")
+    total, active = numbers.count(count.total), tr("{count} active", count=numbers.count(count.active))
+    size = total if count.active == count.total else f"{total} ({active})"
+    return Item(name, name, f"{size}  {model.family}")

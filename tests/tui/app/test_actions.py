@@ -44,7 +44,8 @@ def test_every_action_has_a_method(mode: str) -> None:
     ("keys", "doing"),
     [
         ("1", "mode_budget"), ("2", "mode_schedule"), ("3", "mode_sharding"), ("4", "mode_live"),
-        ("space", "play"), ("full_stop", "step_on"), ("comma", "step_back"), ("question_mark", "help"), ("q", "quit"),
+        ("space", "play"), ("full_stop", "step_on"), ("comma", "step_back"),
+        ("question_mark", "help"), ("q", "quit"),
     ],
 )  # fmt: skip
 def test_the_keys_that_work_everywhere(keys: str, doing: str) -> None:
@@ -65,9 +66,11 @@ def test_the_footer_has_at_most_seven_keys_and_they_fit_80_columns(mode: str) ->
 def test_a_narrow_footer_leaves_keys_out_whole() -> None:
     row = footer_row(footer_of("budget"), 30)
     text = "".join(span.text for span in row)
-    assert (text.strip(), len(text)) == ("? help  arrows edit", 30)
+    assert (text.strip(), len(text)) == ("? help  arrows edit  / model", 30)
 
 
-@pytest.mark.parametrize(("key", "name"), [("question_mark", "?"), ("full_stop", "."), ("ctrl+p", "ctrl+p"), ("w", "w")])
+@pytest.mark.parametrize(
+    ("key", "name"), [("question_mark", "?"), ("full_stop", "."), ("ctrl+p", "ctrl+p"), ("w", "w")]
+)
 def test_keys_have_the_names_people_use(key: str, name: str) -> None:
     assert key_name(key) == name

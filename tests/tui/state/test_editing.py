@@ -68,7 +68,9 @@ def test_typing_sets_the_value(start: Editing, field: str, text: str, value: str
         ("micro_batch", "-1", "'-1'"),
     ],
 )
-def test_a_refused_value_leaves_scenario_and_text(start: Editing, field: str, text: str, equation: str) -> None:
+def test_a_refused_value_leaves_scenario_and_text(
+    start: Editing, field: str, text: str, equation: str
+) -> None:
     typed = edit.typed(edit.opened(edit.chosen(start, field)), text)
     refused = edit.committed(typed)
     assert equation in refused.refusal

@@ -28,7 +28,9 @@ def test_every_word_must_be_found(query: str, ids: list[str]) -> None:
     assert [item.id for item in pick.typed(LIST, query).found] == ids
 
 
-@pytest.mark.parametrize(("query", "steps", "chosen"), [("", 1, "tinyllama"), ("", 99, "qwen"), ("", -5, "llama3-8b")])
+@pytest.mark.parametrize(
+    ("query", "steps", "chosen"), [("", 1, "tinyllama"), ("", 99, "qwen"), ("", -5, "llama3-8b")]
+)
 def test_the_cursor_stays_in_the_list(query: str, steps: int, chosen: str) -> None:
     found = pick.moved(pick.typed(LIST, query), steps).chosen
     assert found is not None

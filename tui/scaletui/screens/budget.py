@@ -18,8 +18,8 @@ from scaletui.view.budget_answer import answer_rows
 from scaletui.view.budget_details import details_rows
 from scaletui.view.budget_explain import explain_rows
 from scaletui.view.budget_parts import parts_rows
-from scaletui.view.plan import plan_rows
 from scaletui.view.budget_stages import stage_rows
+from scaletui.view.plan import plan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 LEAST_BODY: Final = 17
 """Rows that everything but the bars wants: header, answer, parts with their title, news and keys."""
-FEWEST_BARS: Final = 2
+WHOLE_PLAN: Final = 27
+"""The same where every field of the plan is seen at once."""
+MOST_BARS: Final = 7
+"""Rows of bars where not all of the plan is seen."""
 
 
 class BudgetScreen(PlanScreen):
@@ -135,9 +138,9 @@ class BudgetScreen(PlanScreen):
         """Bars get what the rest leaves, and no more than there are stages."""
         budget = self.state.budget
         tall = BIG_HEIGHT if self.session and self.session.pen.big else 1
-        room = max(self.size.height - LEAST_BODY, FEWEST_BARS * tall)
+        room = max(self.size.height - WHOLE_PLAN, min(self.size.height - LEAST_BODY, MOST_BARS), tall)
         wanted = len(budget.stages) * tall if budget else tall
-        self.query_one("#stages").styles.height = min(wanted, max(room, self.size.height // 2))
+        self.query_one("#stages").styles.height = min(wanted, room)
         self.query_one("#answer").set_class(tall > 1, "-big")
 
     def _draw_answer(self, box: Box) -> Sequence[Row]:

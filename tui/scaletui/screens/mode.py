@@ -10,12 +10,21 @@ from textual.screen import Screen
 
 from scaletui.actions import ACTIONS, actions_of
 from scaletui.messages import EditAsked, SessionAsked
-from scaletui.panes.frame import LEAST_HEIGHT, LEAST_WIDTH, FooterPane, FramePane, HeaderPane, NoticePane, TooSmallPane
+from scaletui.panes.frame import (
+    LEAST_HEIGHT,
+    LEAST_WIDTH,
+    FooterPane,
+    FramePane,
+    HeaderPane,
+    NoticePane,
+    TooSmallPane,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from textual.app import ComposeResult
+    from textual.binding import BindingType
     from textual.widget import Widget
 
     from scaletui.actions import Action
@@ -29,18 +38,18 @@ OF_THE_APP: Final = ("pick_model", "undo", "redo", "save")
 
 
 def binding(action: Action) -> Binding:
-    """The library's form of an action; Textual shows neither its footer nor its help, so titles stay msgids."""
+    """The library's form of an action; its own footer and help are not shown, so titles stay msgids."""
     does = f"app.{action.id}" if action.id in OF_THE_APP else action.id
     keys = ",".join(action.keys)
     return Binding(keys, does, action.title, show=False, tooltip=action.tooltip, id=action.id)
 
 
-def app_bindings() -> list[Binding]:
+def app_bindings() -> list[BindingType]:
     """Bindings of what works on every screen."""
     return [binding(action) for action in ACTIONS if action.group in APP_GROUPS]
 
 
-def screen_bindings(mode: str) -> list[Binding]:
+def screen_bindings(mode: str) -> list[BindingType]:
     """Bindings of what works on one screen."""
     return [binding(action) for action in actions_of(mode) if action.group not in APP_GROUPS]
 

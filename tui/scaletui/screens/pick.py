@@ -11,7 +11,6 @@ from textual.screen import ModalScreen
 
 from scaletui.panes.rows import RowsPane
 from scaletui.state import picking
-from scaletui.state.picking import Picking
 from scaletui.view.picker import picker_rows
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Click, Key, Paste
 
+    from scaletui.state.picking import Picking
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
     from scaletui.view.row import Row

@@ -69,7 +69,7 @@ class SaveScreen(ModalScreen[str | None]):
         try:
             path.write_text(dump(self.scenario), encoding="utf-8")
         except OSError as error:
-            self._show(naming.warned(self.naming, f"{path}: {error.strerror}"))
+            self._show(naming.warned(self.naming, f"{error.strerror}: {path}"))
             return
         self.dismiss(str(path))
 

@@ -94,7 +94,7 @@ class MeshLook:
 
 
 def mesh_look(scenario: Scenario, axis: str = "", rank: int = 0) -> MeshLook:
-    """The look at a valid scenario; an axis that it lacks is its first, and the rank is brought into range."""
+    """The look at a valid scenario; an axis it lacks is its first, and the rank is brought into range."""
     axes, strategy = axes_of(scenario), scenario.plan.strategy
     shard = shard_ranks(scenario)
     sharded = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -36,16 +36,16 @@ class SchedulePicture:
     chunks: int
     layers: tuple[tuple[range, ...], ...]
     """The layers of every stage that each rank holds."""
-    lanes: tuple[tuple[Step, ...], ...]
+    lanes: tuple[tuple[Step, ...], ...] = ()
     """What each rank does, in order of time; empty where there is too much to draw."""
-    makespan: float
-    over_ideal: float
+    makespan: float = 0.0
+    over_ideal: float = 0.0
     """Bubble by definition A: idle time over ideal time."""
-    over_makespan: float
+    over_makespan: float = 0.0
     """Bubble by definition B: idle time over makespan."""
-    zero_bubble: float
+    zero_bubble: float = 0.0
     """Bubble by definition C, the zero-bubble paper's: staggered starts and ends do not count."""
-    peaks: tuple[float, ...]
+    peaks: tuple[float, ...] = ()
     """Microbatches whose activations each rank holds at its peak."""
 
     @property
@@ -67,7 +67,7 @@ def picture(scenario: Scenario) -> SchedulePicture:
     layers = tuple(tuple(stage.layers for stage in stages) for stages in ranks)
     shape = Shape(plan.axes.pp, plan.accumulation, plan.chunks)
     if shape.stages * shape.microbatches * 2 > MOST_ACTIONS:
-        return SchedulePicture(scenario, plan.schedule, shape.microbatches, plan.chunks, layers, (), 0, 0, 0, 0, ())
+        return SchedulePicture(scenario, plan.schedule, shape.microbatches, plan.chunks, layers)
     result = evaluate(build(Request(plan.schedule, shape)))
     return SchedulePicture(
         scenario=scenario,
@@ -91,10 +91,13 @@ def _lanes(result: Result) -> tuple[tuple[Step, ...], ...]:
     seen: list[dict[int, int]] = [{} for _ in range(timeline.schedule.ranks)]
     lanes: list[list[Step]] = [[] for _ in seen]
     for index, rank in enumerate(table.rank.tolist()):
+        start, end = starts[index], ends[index]
         if table.joined[index]:
-            continue
+            # An overlapped pair runs at the same time; it is drawn as one half after the other.
+            start = (start + end) / 2
+            lanes[rank][-1] = replace(lanes[rank][-1], end=start)
         stage = int(table.stage[index])
         chunk = seen[rank].setdefault(stage, len(seen[rank]))
         kind = kinds[int(table.kind[index])]
-        lanes[rank].append(Step(starts[index], ends[index], kind, int(table.microbatch[index]), chunk))
+        lanes[rank].append(Step(start, end, kind, int(table.microbatch[index]), chunk))
     return tuple(tuple(lane) for lane in lanes)

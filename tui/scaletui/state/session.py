@@ -1,4 +1,4 @@
-"""What every screen is shown: the editing, the engine's answer to it, and the line that says what happened."""
+"""What every screen is shown: the editing, the engine's answer, and the line that says what happened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first line of the budget: does it fit, on which stage, at which moment, and what the last edit changed."""
+"""The first line of the budget: does it fit, on which stage, at which moment, and what an edit changed."""
 
 from __future__ import annotations
 

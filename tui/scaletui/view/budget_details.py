@@ -10,7 +10,7 @@ from scaletui.text.explain import explain
 from scaletui.text.language import N_, tr
 from scaletui.view.budget_stages import window
 from scaletui.view.row import Row, Span, fit
-from scaletui.view.rule import pair_row, rule_row, wrapped
+from scaletui.view.rule import heading, pair_row, rule_row, wrapped
 from scaletui.view.table import Column, table_rows
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _stages(state: BudgetState, budget: MemoryBudget, box: Box, pen: Pen) -> Ite
     first, last = window(count, chosen_stage(state), max(box.height - BESIDE, 3))
     more = tr("{first} to {last} of {count}", first=first, last=last - 1, count=count)
     title = tr("stages") if last - first == count else f"{tr('stages')} {more}"
-    yield rule_row(title, box.width, pen, focus=state.focus == "stages")
+    yield rule_row(heading(title, focus=state.focus == "stages"), box.width, pen)
     columns = (
         Column(" "),
         Column(tr("allocated"), numeric=True),

@@ -24,17 +24,20 @@ _WHAT: Final = MappingProxyType({
     "weights": N_("What the forward pass multiplies with, as it is kept between steps."),
     "gradients": N_("One for each trained parameter, kept until the optimizer's step."),
     "optimizer": N_("The optimizer's moments; Adam keeps two for each trained parameter."),
-    "master_weights": N_("An fp32 copy that the optimizer updates, where the weights themselves have 16 bits."),
+    "master_weights": N_("An fp32 copy that the optimizer updates, where the weights have 16 bits."),
     "activations": N_(
-        "What the forward pass keeps for the backward pass: inputs of products, norms and attention. They grow with "
-        "micro-batch and sequence, and no data parallelism shards them."
+        "What the forward pass keeps for the backward pass: inputs of products, norms and attention. They "
+        "grow with micro-batch and sequence, and no data parallelism shards them."
     ),
-    "loss": N_("The logits, one for each token and vocabulary entry, with the copies that the loss makes of them."),
+    "loss": N_("The logits, one for each token and vocabulary entry, with the copies that the loss makes."),
     "unsharded": N_(
-        "Weights gathered from the other ranks while a layer needs them, and whole gradients before they are reduced."
+        "Weights gathered from the other ranks while a layer needs them, and whole gradients before they "
+        "are reduced."
     ),
     "buffers": N_("Temporaries of the framework: gradient buckets, or the optimizer's working copies."),
 })  # fmt: skip
+WIDE: Final = 36
+"""Cells from which names are spelled out."""
 _GROWS: Final = N_("Counted tensor by tensor for this layer: no single factor gives it.")
 
 
@@ -72,21 +75,18 @@ def _states(state: BudgetState, numbers: Origin, width: int, pen: Pen) -> Iterat
     size, ranks = per_parameter(state.part, numbers), ranks_of(state.part, numbers, state)
     elements = elements_of(state.part, numbers)
     times = pen.glyphs.times
-    name = (
-        tr("parameters of this rank")
-        if elements == numbers.parameters
-        else tr("trained parameters of this rank")
+    name = tr("parameters") if elements == numbers.parameters else tr("trained parameters")
+    yield pair_row(
+        name, pen.numbers.integer(elements) if width >= WIDE else pen.numbers.count(elements), width, pen
     )
-    yield pair_row(name, pen.numbers.integer(elements), width, pen)
     if not size:
         yield from wrapped(tr(_GROWS), width, "dim")
         return
-    recipe = tr("bytes of each, {recipe}", recipe=plan.precision)
+    recipe = tr("bytes of each, {recipe}", recipe=plan.precision) if width >= WIDE else tr("bytes of each")
     yield pair_row(f"{times} {recipe}", f"{size} B", width, pen)
     if ranks > 1:
-        yield pair_row(
-            tr("/ ranks that share them, {strategy}", strategy=plan.strategy), str(ranks), width, pen
-        )
+        sharers = tr("ranks that share them, {strategy}", strategy=plan.strategy)
+        yield pair_row(f"/ {sharers if width >= WIDE else tr('ranks')}", str(ranks), width, pen)
     product = elements * size // ranks
     yield pair_row("=", pen.numbers.bytes(product, 2), width, pen)
     beyond = getattr(looked_at(state).parts, state.part) - product  # type: ignore[union-attr]

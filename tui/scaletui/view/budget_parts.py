@@ -17,15 +17,15 @@ from scaletui.view.bars import chip
 from scaletui.view.budget_origin import of_what
 from scaletui.view.cells import left, right
 from scaletui.view.row import Row, Span, fit
-from scaletui.view.rule import rule_row
+from scaletui.view.rule import heading, rule_row
 
 if TYPE_CHECKING:
     from scaletui.state.budget import BudgetState, RoomLine
     from scaletui.view.pen import Pen
 
-NAME: Final = 15
+NAME: Final = 14
 AMOUNT: Final = 9
-SHARE: Final = 5
+SHARE: Final = 4
 CHANGE: Final = 9
 WIDE: Final = 66
 """Cells from which change and "of what" have a column each."""
@@ -66,7 +66,7 @@ def _title(state: BudgetState, width: int, pen: Pen) -> Row:
     else:
         heads.append((end + SHARE + len(last) + 4, last))
     title = tr("parts of stage {stage}", stage=chosen_stage(state))
-    return rule_row(title, width, pen, heads, focus=state.focus == "parts")
+    return rule_row(heading(title, focus=state.focus == "parts"), width, pen, heads)
 
 
 def _parts(state: BudgetState, pen: Pen) -> list[_Line]:

@@ -45,8 +45,9 @@ def help_page(mode: str, top: int, box: Box, pen: Pen) -> tuple[Row, ...]:
     shown = rows[top : top + box.height - 1]
     blank = (fit((), box.width),) * (box.height - 1 - len(shown))
     more = pen.glyphs.down if top < last_top(mode, box, pen) else " "
-    foot = (Span(" esc ", "key"), Span(tr("leave"), "dim"), Span(f"  {tr('arrows')} ", "key"), Span(f"{tr('scroll')} {more}", "dim"))
-    return (*shown, *blank, fit(foot, box.width))
+    leave = (Span(" esc ", "key"), Span(tr("leave"), "dim"))
+    scroll = (Span(f"  {tr('arrows')} ", "key"), Span(f"{tr('scroll')} {more}", "dim"))
+    return (*shown, *blank, fit((*leave, *scroll), box.width))
 
 
 def last_top(mode: str, box: Box, pen: Pen) -> int:

@@ -8,7 +8,7 @@ from scaletui.text.language import ntr, tr
 from scaletui.view.budget_stages import window
 from scaletui.view.cells import left, width_of
 from scaletui.view.row import Row, Span, beside, fit
-from scaletui.view.rule import rule_row
+from scaletui.view.rule import heading, rule_row
 
 if TYPE_CHECKING:
     from scaletui.state.picking import Item, Picking
@@ -29,7 +29,7 @@ def picker_rows(title: str, picking: Picking, box: Box, pen: Pen) -> tuple[Row, 
         lines = [fit((Span("   " + tr("nothing matches"), "dim"),), box.width)]
     blank = [fit((), box.width)] * (box.height - 4 - len(lines))
     return (
-        rule_row(title, box.width, pen, focus=True),
+        rule_row(heading(title, focus=True), box.width, pen),
         fit((Span(" / ", "key"), Span(picking.query), Span(" ", "cursor")), box.width),
         *lines,
         *blank,
@@ -42,12 +42,11 @@ def _line(item: Item, is_chosen: bool, widths: tuple[int, int], pen: Pen) -> Row
     names, width = widths
     mark = pen.glyphs.pointer if is_chosen else " "
     title = left(item.title, names, pen.glyphs.ellipsis)
-    return fit(
-        (Span(f" {mark} ", "accent"), Span(title, "cursor" if is_chosen else "text"), Span(f"  {item.hint}", "dim")),
-        width,
-    )
+    name = Span(title, "cursor" if is_chosen else "text")
+    return fit((Span(f" {mark} ", "accent"), name, Span(f"  {item.hint}", "dim")), width)
 
 
 def _foot(count: int, width: int) -> Row:
-    keys = (Span(" enter ", "key"), Span(tr("choose"), "dim"), Span("  esc ", "key"), Span(tr("leave"), "dim"))
-    return beside(keys, (Span(ntr("{n} entry", "{n} entries", count) + " ", "dim"),), width)
+    choose = (Span(" enter ", "key"), Span(tr("choose"), "dim"))
+    leave = (Span("  esc ", "key"), Span(tr("leave"), "dim"))
+    return beside((*choose, *leave), (Span(ntr("{n} entry", "{n} entries", count) + " ", "dim"),), width)

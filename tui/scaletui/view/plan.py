@@ -15,7 +15,7 @@ from scaletui.view.budget_stages import window
 from scaletui.view.cells import crop, left, width_of
 from scaletui.view.field_names import field_name
 from scaletui.view.row import Row, Span, fit
-from scaletui.view.rule import rule_row
+from scaletui.view.rule import heading, rule_row
 from scaletui_engine.edit import FIELDS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def plan_rows(editing: Editing, box: Box, pen: Pen, *, focus: bool) -> tuple[Row
     first, last = window(len(FIELDS), FIELDS.index(editing.field), box.height - 1)
     marks = (pen.glyphs.up if first else "", pen.glyphs.down if last < len(FIELDS) else "")
     heads = [(box.width - 1, " ".join(filter(None, marks)))] if any(marks) else []
-    title = rule_row(tr("plan"), box.width, pen, heads, focus=focus)
+    title = rule_row(heading(tr("plan"), focus=focus), box.width, pen, heads)
     return (title, *(_field(editing, name, box.width, pen, focus=focus) for name in FIELDS[first:last]))
 
 

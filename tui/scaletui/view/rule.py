@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
 
 
-def rule_row(
-    title: str, width: int, pen: Pen, heads: Sequence[tuple[int, str]] = (), *, focus: bool = False
-) -> Row:
+def rule_row(title: str | Span, width: int, pen: Pen, heads: Sequence[tuple[int, str]] = ()) -> Row:
     """A line with its title at the left; each head ends before the column that goes with it."""
     line = pen.glyphs.horizontal
-    spans = [Span(line, "border"), Span(f" {title} ", "accent" if focus else "title")]
-    used = 3 + width_of(title)
+    name = title if isinstance(title, Span) else Span(title, "title")
+    spans = [Span(line, "border"), Span(f" {name.text} ", name.role)]
+    used = 3 + width_of(name.text)
     for end, head in heads:
         start = end - width_of(head) - 2
         if start >= used and end <= width:
@@ -28,6 +27,11 @@ def rule_row(
             used = end
     spans.append(Span(line * max(width - used, 0), "border"))
     return fit(tuple(spans), width)
+
+
+def heading(text: str, *, focus: bool) -> Span:
+    """The title of a list; the one that the arrow keys walk stands out."""
+    return Span(text, "accent" if focus else "title")
 
 
 def wrapped(text: str, width: int, role: str = "text", indent: str = " ") -> Iterator[Row]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scaletui.text.language import tr
 from scaletui.view.row import Row, Span, fit
-from scaletui.view.rule import rule_row
+from scaletui.view.rule import heading, rule_row
 
 if TYPE_CHECKING:
     from scaletui.state.naming import Naming
@@ -18,7 +18,7 @@ def save_rows(naming: Naming, width: int, pen: Pen) -> tuple[Row, ...]:
     room = max(width - 3, 1)
     keys = (Span(" enter ", "key"), Span(tr("save"), "dim"), Span("  esc ", "key"), Span(tr("leave"), "dim"))
     return (
-        rule_row(tr("save the scenario as"), width, pen, focus=True),
+        rule_row(heading(tr("save the scenario as"), focus=True), width, pen),
         fit((Span(" "), Span(naming.text[-room:]), Span(" ", "cursor")), width),
         fit((Span(f" {naming.warning}", "warn"),), width),
         fit((Span(pen.glyphs.horizontal * width, "border"),), width),

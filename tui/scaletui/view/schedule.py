@@ -9,7 +9,7 @@ from scaletui.text.language import ntr, tr
 from scaletui.view.bars import chip
 from scaletui.view.budget_stages import window
 from scaletui.view.row import Row, Span, fit
-from scaletui.view.rule import rule_row, wrapped
+from scaletui.view.rule import pair_row, rule_row, wrapped
 from scaletui.view.table import Column, table_rows
 from scaletui.view.timeline import Block, Lane, timeline_rows, window_of
 
@@ -43,18 +43,26 @@ def timeline_of(picture: SchedulePicture, rank: int, box: Box, pen: Pen) -> tupl
     )
     tall = 2 if pen.big else 1
     first, last = window(len(picture.lanes), rank, (box.height - 1) // tall)
+    marks = {rank: pen.glyphs.pointer}
+    # Letters of actions that have no cell of their own would be noise, where hues tell them apart.
+    has_text = pen.glyphs.spells_actions or picture.makespan <= box.width
     lanes = [
-        Lane(f" {pen.glyphs.pointer if index == rank else ' '}{tr('rank {rank}', rank=index)}", _blocks(picture.lanes[index]))
+        Lane(
+            f"{marks.get(index, ' ')}{tr('rank {rank}', rank=index)}", _blocks(picture.lanes[index], has_text)
+        )
         for index in range(first, last)
     ]
     return (title, *timeline_rows(lanes, window_of(lanes, box.width), pen)) if lanes else (title,)
 
 
-def _blocks(steps: tuple[Step, ...]) -> tuple[Block, ...]:
+def _blocks(steps: tuple[Step, ...], has_text: bool) -> tuple[Block, ...]:
     return tuple(
-        Block(step.start, step.end, str(step.microbatch), step.kind + ("_odd" if step.chunk % 2 else ""))
-        for step in steps
+        Block(step.start, step.end, str(step.microbatch) if has_text else "", _role(step)) for step in steps
     )
+
+
+def _role(step: Step) -> str:
+    return step.kind + ("_odd" if step.chunk % 2 else "")
 
 
 def legend_row(width: int, pen: Pen) -> Row:
@@ -87,7 +95,8 @@ def _line(picture: SchedulePicture, index: int, rank: int, pen: Pen) -> tuple[Sp
         return (Span(str(index), role), Span(layers, role), Span(""), Span(""))
     busy = sum(step.end - step.start for step in picture.lanes[index])
     idle = pen.numbers.percent(1 - busy / picture.makespan)
-    return (Span(str(index), role), Span(layers, role), Span(_plain(picture.peaks[index], pen), role), Span(idle, role))
+    peak = _plain(picture.peaks[index], pen)
+    return (Span(str(index), role), Span(layers, role), Span(peak, role), Span(idle, role))
 
 
 def definitions(picture: SchedulePicture, box: Box, pen: Pen) -> tuple[Row, ...]:
@@ -95,15 +104,13 @@ def definitions(picture: SchedulePicture, box: Box, pen: Pen) -> tuple[Row, ...]
     numbers = pen.numbers
     rows = [rule_row(tr("the bubble, by definition"), box.width, pen)]
     if picture.lanes:
-        rows += [
-            *wrapped(tr("A  idle over ideal time: {percent}", percent=numbers.percent(picture.over_ideal, 1)), box.width),
-            *wrapped(tr("B  idle over makespan: {percent}", percent=numbers.percent(picture.over_makespan, 1)), box.width),
-            *wrapped(
-                tr("C  zero-bubble paper's, without staggered ends: {percent}", percent=numbers.percent(picture.zero_bubble, 1)),
-                box.width,
-            ),
-            *wrapped(tr("makespan {time} t", time=numbers.fixed(picture.makespan, 1)), box.width, "dim"),
-        ]
+        for name, share in (
+            (tr("A  idle over ideal time"), picture.over_ideal),
+            (tr("B  idle over makespan"), picture.over_makespan),
+            (tr("C  without staggered ends"), picture.zero_bubble),
+        ):
+            rows.append(pair_row(name, numbers.percent(share, 1), box.width, pen, ("text", "text")))
+        rows.append(pair_row(tr("makespan"), f"{numbers.fixed(picture.makespan, 1)} t", box.width, pen))
     microbatches = ntr("{n} microbatch", "{n} microbatches", picture.microbatches)
     rows += wrapped(f"{picture.name}, {microbatches}", box.width, "dim")
     return tuple(rows[: box.height])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scaletui.text.language import ntr, tr
 from scaletui.view.budget_stages import window
-from scaletui.view.cells import centre, width_of
+from scaletui.view.cells import centre, left, width_of
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row
 from scaletui.view.table import Column, table_rows
@@ -21,13 +21,15 @@ def sharding_answer(look: MeshLook, width: int) -> Row:
     """What a rank holds of weights, gradients and optimizer, and what is whole on all of them."""
     whole = [tr(name) for name, ranks in look.shares if ranks == 1]
     parts = [f"1/{ranks} {tr('of')} {tr(name)}" for name, ranks in look.shares if ranks > 1]
-    words = ", ".join(parts) if parts else tr("nothing is sharded by data parallelism")
-    rest = f"   {tr('whole')}: {', '.join(whole)}" if parts and whole else ""
-    return fit((Span(f" {tr('a rank holds')} {words}" if parts else f" {words}", "title"), Span(rest, "dim")), width)
+    if not parts:
+        return fit((Span(" " + tr("nothing is sharded by data parallelism"), "title"),), width)
+    held = tr("a rank holds {parts}", parts=", ".join(parts))
+    rest = f"   {tr('whole: {parts}', parts=', '.join(whole))}" if whole else ""
+    return fit((Span(f" {held}", "title"), Span(rest, "dim")), width)
 
 
 def axis_rows(look: MeshLook, box: Box, pen: Pen) -> tuple[Row, ...]:
-    """A line for each axis: degree, groups, the chosen rank's group, and whether it leaves node and domain."""
+    """A line for each axis: degree, groups, the chosen rank's group, and whether it leaves its domain."""
     title = tr("axes of the mesh, the fastest first; groups of rank {rank}", rank=look.rank)
     columns = (
         Column(" "),
@@ -82,11 +84,14 @@ def node_rows(look: MeshLook, box: Box, pen: Pen) -> tuple[Row, ...]:
         ranks = range(node * per_node, min((node + 1) * per_node, look.world))
         cells = [_gpu(rank, cell, look, lit) for rank in ranks[:fits]]
         rest = [Span(pen.glyphs.ellipsis, "dim")] if len(ranks) > fits else []
-        rows.append(fit((Span(f" {tr('node {node}', node=node)}".ljust(label), "dim"), *cells, *rest), box.width))
+        name = Span(left(f" {tr('node {node}', node=node)}", label), "dim")
+        rows.append(fit((name, *cells, *rest), box.width))
     rows.append(fit((Span(" " + look.where(look.rank), "dim"),), box.width))
     return tuple(rows[: box.height])
 
 
 def _gpu(rank: int, cell: int, look: MeshLook, lit: range) -> Span:
-    role = "cursor" if rank == look.rank else "selection" if rank in lit else "tile_fill" if rank % 2 else "tile_odd_fill"
+    role = "tile_fill" if rank % 2 else "tile_odd_fill"
+    if rank in lit:
+        role = "cursor" if rank == look.rank else "selection"
     return Span(centre(str(rank), cell), role)
