@@ -64,6 +64,8 @@ class LossKernel(StrEnum):
     """A kernel that turns 16-bit logits into their gradient in place."""
     PARALLEL = "parallel"
     """torch's loss parallelism: DTensor cross entropy over a vocabulary split by TP, fp32."""
+    COMPILED = "compiled"
+    """A compiled loss: 16-bit logits and their gradient, nothing in fp32."""
     VOCAB_PARALLEL = "vocab_parallel"
     """Megatron's unfused one: fp32 logits and their exponentials, split by TP."""
 
@@ -96,6 +98,10 @@ class Runtime:
     dropout: bool = False
     fused_mlp: bool | None = None
     """Gate and product in one kernel; None takes the framework's habit."""
+    fused_norm: bool | None = None
+    """A norm in one kernel; unfused it keeps fp32 copies. None takes the framework's habit."""
+    split_vocab: bool = True
+    """TP splits the embedding and the output projection over the vocabulary."""
     repeat_kv: bool = False
     """Key and value heads copied to one a query head before attention."""
     float8: bool = False
@@ -110,6 +116,12 @@ class Runtime:
     """What would be kept for the backward pass is copied to host memory."""
     reshard_last: bool = False
     """The last layer is resharded after its forward pass too; torchtitan keeps it, it is needed at once."""
+    reshard_root: bool = False
+    """What lies outside the layers is freed after the forward pass too; FSDP2 keeps it by default."""
+    split_root: bool = False
+    """Embedding and output projection are units of their own, gathered and freed like a layer."""
+    traced: bool = False
+    """FSDP inside a compiled graph (SimpleFSDP): weights are gathered where they are used, without a copy."""
     prefetch: int = 1
     """Units gathered ahead of the one that runs."""
     limit_all_gathers: bool = True

@@ -45,6 +45,13 @@ class ByteRange:
     high: int
     why: str
     """Message id of the sentence that says what it covers and where it comes from."""
+    best: int | None = None
+    """The single most likely figure, where the range has one."""
+
+    @property
+    def likely(self) -> int:
+        """The most likely figure; the middle of a range that names none."""
+        return (self.low + self.high) // 2 if self.best is None else self.best
 
 
 @dataclass(frozen=True, slots=True)

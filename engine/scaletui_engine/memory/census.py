@@ -57,6 +57,8 @@ class Unit:
     """Elements on the rank before data-parallel sharding."""
     trainable: int
     """Those of them that get gradients."""
+    down: int
+    """Those of the second projections, whose gradients are the first to exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,9 @@ def _of_layer(pieces: list[tuple[range | None, LocalTensor]], layer: int | None)
 
 def _unit(name: str, held: list[LocalTensor]) -> Unit:
     numel = sum(tensor.numel for tensor in held)
-    return Unit(name, tuple(held), numel, sum(tensor.numel for tensor in held if tensor.trainable))
+    trained = [tensor for tensor in held if tensor.trainable]
+    down = sum(tensor.numel for tensor in trained if ".w2" in tensor.name)
+    return Unit(name, tuple(held), numel, sum(tensor.numel for tensor in trained), down)
 
 
 def _pieces(tensor: Tensor, load: Load) -> tuple[LocalTensor, ...]:
@@ -156,11 +160,14 @@ def _adapters(base: LocalTensor, lora: Lora) -> tuple[LocalTensor, ...]:
 
 def _cut_shape(tensor: Tensor, load: Load, degree: int) -> tuple[int, ...]:
     shape = tensor.shape
-    if tensor.tp is TpRule.REPLICATED or degree == 1 and tensor.tp is not TpRule.VOCAB:
+    vocab = tensor.tp is TpRule.VOCAB
+    if tensor.tp is TpRule.REPLICATED or (degree == 1 and not vocab):
+        return shape
+    if vocab and not load.plan.runtime.split_vocab:
         return shape
     if tensor.tp is TpRule.ROW:
         return (*shape[:-1], ceil_div(shape[-1], degree))
-    rows = load.vocab if tensor.tp is TpRule.VOCAB else shape[0]
+    rows = load.vocab if vocab else shape[0]
     mine = ceil_div(rows, degree)
     if tensor.tp is TpRule.KV:
         mine = max(mine, load.arch.head_dim)

@@ -31,7 +31,7 @@ class Kind:
     states: States
     activations: LayerActivations
     fused_shapes: tuple[tuple[int, int], ...]
-    """Weight matrices as Megatron fuses them: query, key and value in one, both inputs of a gated MLP in one."""
+    """Weight matrices as Megatron fuses them: query, key and value; both inputs of a gated MLP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,8 @@ class Contents:
 
     load: Load
     rank: int
+    stages: int
+    """Pipeline stages that the rank holds."""
     layers: tuple[tuple[Kind, int], ...]
     ends: tuple[Unit, ...]
     """Embedding and head, where the rank holds them."""
@@ -158,6 +160,7 @@ def _rank(pieces: Pieces, stages: tuple[Stage, ...], rank: int) -> Contents:
     return Contents(
         load=load,
         rank=rank,
+        stages=len(stages),
         layers=layers,
         ends=ends,
         states=states,

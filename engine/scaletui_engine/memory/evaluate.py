@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from scaletui_engine.memory.budget import MemoryBudget, StageBudget
 from scaletui_engine.memory.contents import Contents, contents_of
 from scaletui_engine.memory.load import load_of
-from scaletui_engine.memory.outside import outside_range, reserved_range
+from scaletui_engine.memory.outside import outside_range
 from scaletui_engine.memory.phases import moments, peak
+from scaletui_engine.memory.reserve import reserved_range
 
 if TYPE_CHECKING:
     from scaletui_engine.scenario import Scenario
@@ -27,11 +28,12 @@ def evaluate(scenario: Scenario) -> MemoryBudget:
 
 
 def _stage(contents: Contents) -> StageBudget:
-    moment = peak(moments(contents))
+    found = moments(contents)
+    moment = peak(found)
     return StageBudget(
         stage=contents.rank,
         phase=moment.phase,
         parts=moment.parts,
-        reserved=reserved_range(moment.parts.total),
+        reserved=reserved_range(contents, found),
         outside=outside_range(contents),
     )

@@ -35,7 +35,7 @@ class ParameterShape:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Which piece of each parameter a rank keeps: degree 1 is a replica (DDP), HSDP counts its shard group."""
+    """Which piece of each parameter a rank keeps: 1 is a replica (DDP), HSDP counts its shard group."""
 
     degree: int = 1
     rank: int = 0

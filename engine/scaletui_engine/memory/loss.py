@@ -39,11 +39,29 @@ def loss_bytes(load: Load) -> int:
     return logits * _bytes_a_logit(kernel, item)
 
 
+def grad_bytes(load: Load) -> int:
+    """The logits' gradient as the output projection's backward pass takes it."""
+    kernel = kernel_of(load)
+    rows = ceil_div(load.vocab, load.tp) if kernel in SPLIT else load.vocab
+    chunks = load.plan.runtime.loss_chunks if kernel is LossKernel.CHUNKED_HEAD else 1
+    return ceil_div(load.tokens * rows * load.item, chunks)
+
+
+def loss_hole(load: Load) -> int:
+    """Bytes that the freed 16-bit logits leave, a hole too small for the fp32 gradients that follow."""
+    kernel = kernel_of(load)
+    if kernel not in (LossKernel.UPCAST, LossKernel.UPCAST_KEPT, LossKernel.PARALLEL) or load.item == _FP32:
+        return 0
+    rows = ceil_div(load.vocab, load.tp) if kernel in SPLIT else load.vocab
+    return load.tokens * rows * load.item
+
+
 def _bytes_a_logit(kernel: LossKernel, item: int) -> int:
-    """fp32 log-probabilities and two fp32 gradients; the fp32 logits once more where a reference keeps them."""
+    """fp32 log-probabilities and two fp32 gradients; the fp32 logits too where a reference keeps them."""
     return {
         LossKernel.FUSED: item,
         LossKernel.PLAIN: 3 * item,
+        LossKernel.COMPILED: 2 * item,
         LossKernel.VOCAB_PARALLEL: 2 * _FP32,
         LossKernel.UPCAST_KEPT: 4 * _FP32,
         LossKernel.PARALLEL: 4 * _FP32 + item,

@@ -1,4 +1,4 @@
-"""What lies beside the allocated bytes: the allocator's reserve, and memory outside the allocator."""
+"""Memory outside the allocator: CUDA context, NCCL, libraries."""
 
 from __future__ import annotations
 
@@ -19,15 +19,6 @@ NCCL_HIGH = 1485 * MIB
 """What NCCL's initialisation and first barrier add on 8 GPUs (same source)."""
 GROUPS_HIGH = 3 * GIB
 """Mesh groups, communicators and first-forward workspaces of a 4-axis mesh (pith-train, 32 H100)."""
-RESERVED_LOW = 102
-RESERVED_HIGH = 120
-"""Percent of allocated that the caching allocator reserves (Megatron on B200 102 to 109, torchtitan to 120)."""
-
-
-def reserved_range(allocated: int) -> ByteRange:
-    """The caching allocator's reserve for a peak of `allocated` bytes."""
-    low, high = allocated * RESERVED_LOW // 100, allocated * RESERVED_HIGH // 100
-    return ByteRange(low, high, "reserved.caching_allocator")
 
 
 def outside_range(contents: Contents) -> ByteRange:

@@ -103,7 +103,7 @@ def shard_numel(tensor: LocalTensor, load: Load) -> int:
 
 
 def _weight_bytes(tensor: LocalTensor, load: Load, elements: int) -> int:
-    """A frozen base is held in the compute type, or in NF4 under QLoRA; what is trained as the recipe says."""
+    """A frozen base is held in the compute type, under QLoRA in NF4; what is trained as the recipe says."""
     if tensor.quantized:
         double = load.plan.lora is not None and load.plan.lora.double_quant
         return nf4_bytes(elements, double_quant=double)

@@ -20,6 +20,7 @@ TOTALS = [
     ("torch-fp16-mixed", "fp16-mixed", 16),
     ("fp32", "fp32", 16),
     ("megatron", "megatron", 18),
+    ("megatron-precision-aware-optimizer", "megatron-bf16", 12),
     ("nanotron", "nanotron", 20),
     ("playbook-transformer-engine", "fp8-te", 16),
     ("playbook-deepseek-v3", "fp8-deepseek-v3", 15),

@@ -9,7 +9,7 @@ from typing import Any
 Config = dict[str, Any]
 
 
-class MissingField(Exception):
+class MissingFieldError(Exception):
     """A record that the engine cannot express: the message names the field."""
 
 
@@ -31,6 +31,12 @@ class Record:
     def text(self) -> str:
         """Where a row came from and what it is called, in lower case."""
         return f"{self.id} {self.source}".lower()
+
+    @property
+    def resolution(self) -> float:
+        """One unit of the last decimal that the value is printed with."""
+        decimals = len(str(self.expected).partition(".")[2])
+        return 10.0**-decimals
 
     @property
     def gib(self) -> bool:
@@ -68,10 +74,10 @@ def whole(config: Config, *names: str) -> int | None:
 
 
 def need(config: Config, *names: str) -> int:
-    """The same, or MissingField."""
+    """The same, or MissingFieldError."""
     found = whole(config, *names)
     if found is None:
-        raise MissingField(f"missing field {names[0]}")
+        raise MissingFieldError(f"missing field {names[0]}")
     return found
 
 

@@ -6,18 +6,20 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from scoring.memory_fields import Config, MissingFieldError, flag, need, text, whole
 
 from scaletui_engine.catalog import load_model
 from scaletui_engine.errors import UnknownNameError
 from scaletui_engine.fields import read
 from scaletui_engine.model import Arch, Mla, Moe, Norm, QkNorm
-from scoring.memory_fields import Config, MissingField, flag, need, text, whole
 
 DIMENSIONS = ("layers", "hidden", "heads", "ffn", "vocab")
 
 
 def arch_of(config: Config) -> Arch:
-    """Dimensions of the record, with what it leaves out taken from the catalogue. Raises MissingField."""
+    """Dimensions of the record, what it leaves out from the catalogue. Raises MissingFieldError."""
     named = named_arch(text(config, "model"))
     if text(config, "attn") == "mla":
         return _latent(config)
@@ -25,9 +27,28 @@ def arch_of(config: Config) -> Arch:
     if not absent:
         return _with_record(_dense(config), config, named)
     if named is None:
-        raise MissingField(f"missing field {absent[0]} (model {config.get('model')!r} is not in the catalogue)")
+        raise MissingFieldError(
+            f"missing field {absent[0]} (model {config.get('model')!r} is not in the catalogue)"
+        )
     layers = whole(config, "layers")
     return named if layers is None else replace(named, layers=layers)
+
+
+def is_given(config: Config) -> bool:
+    """Whether a record spells its model out, or the catalogue knows it."""
+    if all(whole(config, name) is not None for name in DIMENSIONS):
+        return True
+    return any(
+        candidate not in _PUBLIC and named_arch(candidate) for candidate in _candidates(text(config, "model"))
+    )
+
+
+def recipe_of(config: Config) -> dict[str, Any]:
+    """What the published recipe of a model sets, where its record says nothing."""
+    if all(whole(config, name) is not None for name in DIMENSIONS):
+        return {}
+    named = next((name for name in _candidates(text(config, "model")) if name in _PUBLIC), None)
+    return {} if named is None else dict(_PUBLIC[named].get("recipe") or {})
 
 
 def named_arch(name: str) -> Arch | None:
@@ -42,12 +63,16 @@ def named_arch(name: str) -> Arch | None:
     return None
 
 
-_PUBLIC = json.loads((Path(__file__).parents[1] / "memory_models.json").read_text("utf-8"))
-_SAME = {"deepseek-v3-16b": "deepseek-v2-lite-16b", "deepseekv2": "deepseek-v2-236b", "deepseekv3": "deepseek-v3-671b"}
+_PUBLIC = json.loads((Path(__file__).parents[1] / "memory_models.json").read_text("utf-8"))["models"]
+_SAME = {
+    "deepseek-v3-16b": "deepseek-v2-lite-16b",
+    "deepseekv2": "deepseek-v2-236b",
+    "deepseekv3": "deepseek-v3-671b",
+}
 
 
 def _candidates(name: str) -> list[str]:
-    """"Llama-3-8B/3.1-8B" -> llama-3-8b; "Moonlight-16B (1 dense ...)" -> moonlight-16b; "org/name" -> name."""
+    """Ways to read "Llama-3-8B/3.1-8B", "Moonlight-16B (1 dense ...)" and "org/name"."""
     plain = re.sub(r"\(.*?\)", "", name).strip()
     tail = plain.rsplit("/", 1)[-1]
     found = [plain, plain.split(" ")[0], plain.split("/")[0], tail, tail.split(" ")[0]]

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from scoring.memory_fields import Config, MissingFieldError, Record, flag, need, text, whole
+from scoring.memory_model import recipe_of
 
 from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
 from scaletui_engine.runtime import Attention, CpExchange, Framework, Lora, LossKernel, OptimizerLoop, Runtime
-from scoring.memory_fields import Config, MissingField, Record, flag, need, text, whole
 
 if TYPE_CHECKING:
     from scaletui_engine.model import Arch
+
+
+SPLIT_ROOT = ("lm_head is its own fsdp unit", "more memory efficient fsdp wrapping")
+HABITS = json.loads((Path(__file__).parents[1] / "memory_models.json").read_text("utf-8"))["habits"]
+
+
+def habit(record: Record, field: str) -> str:
+    """What the code at the commit that a row names is known to do, where the row does not say."""
+    found = (entry for commit, entry in HABITS.items() if commit in record.source)
+    return str(next(found, {}).get(field, ""))
 
 
 MEGATRON = (Framework.MEGATRON, Framework.MEGATRON_LEGACY)
 
 
 def plan_of(record: Record, arch: Arch) -> Plan:
-    """The whole plan. Raises MissingField."""
+    """The whole plan. Raises MissingFieldError."""
     config, framework = record.config, framework_of(record)
     axes, micro_batch = _axes(config), _micro_batch(config)
     microbatches = _microbatches(config, axes, micro_batch)
@@ -43,17 +57,17 @@ def plan_of(record: Record, arch: Arch) -> Plan:
 
 
 def framework_of(record: Record) -> Framework:
-    """From the field, else from where the row was published. Raises MissingField."""
+    """From the field, else from where the row was published. Raises MissingFieldError."""
     words = text(record.config, "framework") or record.source.lower()
     if "zero_stage" in record.config or "deepspeed" in words:
         return Framework.DEEPSPEED
     if "megatron" in words or "mbridge" in words or "simumax" in words:
         return Framework.MEGATRON_LEGACY if "legacy" in words else Framework.MEGATRON
-    if any(name in words for name in ("torchtitan", "torchtune", "torchao", "pytorch/ao", "pytorch/torchtitan")):
+    if any(name in words for name in ("torchtitan", "torchao", "pytorch/ao")):
         return Framework.TORCH
-    if "peft" in words or "hf" in words.split():
+    if any(name in words for name in ("torchtune", "peft", "hf")):
         return Framework.HF
-    raise MissingField("missing field framework")
+    raise MissingFieldError("missing field framework")
 
 
 def gpus_of(config: Config) -> int | None:
@@ -68,7 +82,7 @@ def _axes(config: Config) -> Axes:
     if shard is None:
         gpus = gpus_of(config)
         if gpus is None:
-            raise MissingField("missing field dp (no count of GPUs either)")
+            raise MissingFieldError("missing field dp (no count of GPUs either)")
         shard = max(gpus // (tp * pp * cp), 1)
     return Axes(tp, cp, whole(config, "ep") or 1, pp, whole(config, "dp_replicate") or 1, shard)
 
@@ -79,7 +93,7 @@ def _micro_batch(config: Config) -> int:
         return found
     local, count = whole(config, "local_batch"), whole(config, "num_microbatches")
     if local is None:
-        raise MissingField("missing field micro_batch")
+        raise MissingFieldError("missing field micro_batch")
     return local // count if count else 1
 
 
@@ -125,6 +139,8 @@ def _strategy(config: Config, framework: Framework, axes: Axes) -> Strategy:
         return (Strategy.DDP, Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)[stage]
     if framework in MEGATRON:
         return Strategy.ZERO1
+    if axes.dp * axes.cp == 1 and axes.pp == 1:
+        return Strategy.DDP
     if "fsdp1" in text(config, "fsdp_version"):
         return Strategy.FSDP1
     return Strategy.HSDP if axes.dp_replicate > 1 else Strategy.FSDP
@@ -133,18 +149,20 @@ def _strategy(config: Config, framework: Framework, axes: Axes) -> Strategy:
 def _precision(config: Config, framework: Framework) -> str:
     words = text(config, "param_dtype")
     if framework in MEGATRON:
-        return "megatron"
+        return str(recipe_of(config).get("precision", "megatron"))
     if framework is Framework.DEEPSPEED:
         return "bf16-mixed"
     if "fp32" in words:
         return "fp32-bf16-adam" if "bf16 states" in text(config, "optimizer") else "bf16-mixed"
     if "bf16" in words:
         return "bf16-pure"
-    raise MissingField("missing field param_dtype")
+    raise MissingFieldError("missing field param_dtype")
 
 
 def _optimizer(config: Config) -> str:
-    words = " ".join([text(config, "optimizer"), *(str(part).lower() for part in config.get("techniques") or ())])
+    words = " ".join(
+        [text(config, "optimizer"), *(str(part).lower() for part in config.get("techniques") or ())]
+    )
     if "8-bit" in words or "8bit" in words:
         return "adam8bit"
     return "adam4bit" if "4-bit" in words or "4bit" in words else "adamw"
@@ -162,7 +180,7 @@ def _recompute(config: Config, framework: Framework) -> Recompute:
         return Recompute.SELECTIVE
     if words in ("", "none", "off", "no") and (words or framework is not Framework.TORCH or techniques):
         return Recompute.NONE
-    raise MissingField("missing field ac")
+    raise MissingFieldError("missing field ac")
 
 
 def _offload(config: Config) -> Offload:
@@ -180,7 +198,9 @@ def _reshards(config: Config, axes: Axes) -> bool:
 
 
 def _lora(config: Config) -> Lora | None:
-    words = " ".join([text(config, "method"), *(str(part).lower() for part in config.get("techniques") or ())])
+    words = " ".join(
+        [text(config, "method"), *(str(part).lower() for part in config.get("techniques") or ())]
+    )
     if "lora" not in words:
         return None
     return Lora(rank=whole(config, "lora_rank", "rank") or 8, quantized="qlora" in words)
@@ -190,14 +210,17 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
     """The switches of the framework."""
     config = record.config
     techniques = " ".join(str(part).lower() for part in config.get("techniques") or ())
-    compiled = flag(config, "compile") or "+compile" in techniques
+    traced = "simple" in text(config, "fsdp_version") or "aot" in text(config, "compile")
+    compiled = flag(config, "compile") or "+compile" in techniques or traced
     modules = text(config, "recompute_modules").strip("[]")
     legacy = framework is Framework.MEGATRON_LEGACY
     return Runtime(
         framework=framework,
-        attention=Attention.UNFUSED if text(config, "attention") in ("eager", "unfused", "math") else Attention.FLASH,
-        loss=_loss(config, techniques),
-        optimizer_loop=OptimizerLoop.FUSED if "fused" in text(config, "optimizer_impl") else OptimizerLoop.FOREACH,
+        attention=Attention.UNFUSED
+        if text(config, "attention") in ("eager", "unfused", "math")
+        else Attention.FLASH,
+        loss=_loss(record, techniques),
+        optimizer_loop=_loop(config, traced=traced),
         optimizer_in_backward="optimizer in backward" in techniques,
         compile=compiled,
         dropout=bool(whole(config, "dropout")) if "dropout" in config else legacy,
@@ -207,16 +230,29 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         recompute_modules=tuple(part for part in re.split(r"[+,\s']+", modules) if part),
         activation_offload=flag(config, "activation_offload") or "activation offloading" in techniques,
         reshard_last="always" in text(config, "reshard"),
+        split_root=any(words in f"{record.source} {record.notes}".lower() for words in SPLIT_ROOT),
+        traced=traced,
+        repeat_kv="torchtune" in text(config, "framework"),
         gradient_fusion=flag(config, "grad_accum_fusion", default=True),
+        etp=recipe_of(config).get("etp"),
         capacity_factor=float(config.get("moe_capacity_factor") or 1),
         expandable_segments="expandable" in text(config, "alloc"),
     )
 
 
-def _loss(config: Config, techniques: str) -> LossKernel:
-    words = text(config, "loss")
+def _loop(config: Config, *, traced: bool) -> OptimizerLoop:
+    words = text(config, "optimizer_impl")
+    fused = "fused" in words or (not words and (traced or "torchtune" in text(config, "framework")))
+    return OptimizerLoop.FUSED if fused else OptimizerLoop.FOREACH
+
+
+def _loss(record: Record, techniques: str) -> LossKernel:
+    config = record.config
+    words = text(config, "loss") or habit(record, "loss")
     if "te fused" in text(config, "cross_entropy"):
         return LossKernel.FUSED
+    if "aot" in text(config, "compile"):
+        return LossKernel.COMPILED
     if "chunked ce" in techniques:
         return LossKernel.CHUNKED_HEAD
     if "chunked" in words and not re.search(r"un-?chunked|not chunked", words):

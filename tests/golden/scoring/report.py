@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from statistics import median
 
 STATUSES = ("ok", "off", "inexpressible", "reported")
 
@@ -52,7 +53,8 @@ class Gate:
     def text(self) -> str:
         """One line for a person."""
         value = "no record" if self.value is None else f"{self.value:.4g}"
-        return f"gate {'holds' if self.holds else 'FAILS'}: {self.name}: {value} {'>=' if self.at_least else '<='} {self.bound:g}"
+        sign = ">=" if self.at_least else "<="
+        return f"{'holds' if self.holds else 'FAILS'}: {self.name} {value} {sign} {self.bound:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Report:
     records: tuple[Line, ...]
     gates: tuple[Gate, ...]
     notes: tuple[str, ...] = ()
-    """Lines between the gates and the summary: group medians, calibration."""
+    """What else the second summary line says: coverage, calibration."""
 
     @property
     def holds(self) -> bool:
@@ -70,24 +72,29 @@ class Report:
         return all(gate.holds for gate in self.gates)
 
     def lines(self) -> list[str]:
-        """Everything, for a person."""
-        return [
-            *(record.text() for record in self.records),
-            *(gate.text() for gate in self.gates),
-            *self.notes,
-            *self.summary(),
-        ]
+        """A line a record, then the summary."""
+        return [*(record.text() for record in self.records), *self.summary()]
 
     def summary(self) -> list[str]:
-        """The last three lines."""
+        """Three lines: the records, the errors by group, the gates."""
         count = Counter(record.status for record in self.records)
-        failed = [gate.name for gate in self.gates if not gate.holds]
+        statuses = ", ".join(f"{count[status]} {status}" for status in STATUSES)
         off = [record.id for record in self.records if record.status == "off"]
         return [
-            f"records: {len(self.records)} ({', '.join(f'{count[status]} {status}' for status in STATUSES)})",
-            f"off: {', '.join(off) if off else 'none'}",
-            f"gates: {len(self.gates) - len(failed)} of {len(self.gates)} hold"
-            + (f"; failing: {', '.join(failed)}" if failed else ""),
+            f"records: {len(self.records)} ({statuses})" + (f"; off: {', '.join(off)}" if off else ""),
+            "errors: " + "; ".join((*self._groups(), *self.notes)),
+            "gates: " + "; ".join(gate.text() for gate in self.gates),
+        ]
+
+    def _groups(self) -> list[str]:
+        """Median and worst error of every group that has any."""
+        errors: dict[str, list[float]] = {}
+        for record in self.records:
+            if record.error is not None:
+                errors.setdefault(record.group, []).append(abs(record.error))
+        return [
+            f"{group} {len(found)} median {median(found):.2f}% worst {max(found):.2f}%"
+            for group, found in errors.items()
         ]
 
     def as_json(self) -> dict[str, object]:

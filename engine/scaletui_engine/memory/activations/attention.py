@@ -36,7 +36,11 @@ def core(load: Load, features: int) -> tuple[Saved, ...]:
     rows = ceil_div(load.tokens * load.arch.heads * ROW_BYTES, load.tp)
     statistics = Saved("attention.log_sum_exp", rows, "attention")
     if _copied_output(load):
-        return (output, statistics, Saved("attention.output_copy", width.inner(features), "attention", ("wo",)))
+        return (
+            output,
+            statistics,
+            Saved("attention.output_copy", width.inner(features), "attention", ("wo",)),
+        )
     return (output, statistics)
 
 

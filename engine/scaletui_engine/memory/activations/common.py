@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.activations.saved import Saved, widths
 from scaletui_engine.model import Norm
@@ -10,6 +10,8 @@ from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.load import Load
+
+FP32: Final = 4
 
 
 def entry(load: Load, block: str, weights: tuple[str, ...]) -> tuple[Saved, ...]:
@@ -28,10 +30,7 @@ def entry(load: Load, block: str, weights: tuple[str, ...]) -> tuple[Saved, ...]
 
 
 def norm(load: Load, block: str, module: str = "norm") -> tuple[Saved, ...]:
-    """A norm's input and its fp32 statistics: 1/rms a row, for LayerNorm the mean as well.
-
-    Hugging Face's RMSNorm works on an fp32 copy of its input and keeps that and the scaled 16-bit copy.
-    """
+    """A norm's input and fp32 statistics: 1/rms a row, the mean too for LayerNorm; copies if unfused."""
     arch, width = load.arch, widths(load)
     stream = width.outer(arch.hidden)
     rows = 2 if arch.norm is Norm.LAYERNORM else 1
@@ -39,9 +38,22 @@ def norm(load: Load, block: str, module: str = "norm") -> tuple[Saved, ...]:
         Saved(f"{block}.norm_input", stream, module),
         Saved(f"{block}.norm_statistics", width.rows(rows, load.sp), "norm"),
     )
-    if load.hf and arch.norm is Norm.RMSNORM:
-        return (*saved, Saved(f"{block}.norm_copies", stream * 4 // load.item, "norm"))
-    return saved
+    copies = norm_copies(load)
+    return (*saved, Saved(f"{block}.norm_copies", copies, "norm")) if copies else saved
+
+
+def norm_copies(load: Load) -> int:
+    """Bytes that an unfused RMSNorm keeps beyond its 16-bit input.
+
+    torch's composite rms_norm keeps the fp32 input and the fp32 normed value, Hugging Face's layer the fp32
+    input and the normed value in 16 bits; neither keeps the 16-bit input itself.
+    """
+    runtime = load.plan.runtime
+    fused = not load.hf or runtime.compile if runtime.fused_norm is None else runtime.fused_norm
+    if fused or load.arch.norm is not Norm.RMSNORM:
+        return 0
+    kept = FP32 + (load.item if load.hf else FP32) - load.item
+    return ceil_div(load.tokens * load.arch.hidden * kept, load.sp)
 
 
 def leave(load: Load, block: str, module: str) -> tuple[Saved, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.attention import attention, score_elements
+from scaletui_engine.memory.activations.common import FP32, norm_copies
 from scaletui_engine.memory.activations.experts import experts, routed_rows
 from scaletui_engine.memory.activations.latent import latent_attention
 from scaletui_engine.memory.activations.mlp import mlp
@@ -52,7 +53,7 @@ def layer_activations(load: Load, unit: Unit, *, moe: bool) -> LayerActivations:
 
 
 def recomputed_layers(load: Load, layers: int) -> int:
-    """How many of a rank's layers a full recompute covers: one of every k, or the first n (Megatron's block)."""
+    """Layers of a rank that a full recompute covers: one of every k, or the first n (Megatron's block)."""
     runtime = load.plan.runtime
     if load.plan.recompute is not Recompute.FULL:
         return layers
@@ -70,21 +71,39 @@ def _trained(saved: tuple[Saved, ...], unit: Unit) -> tuple[Saved, ...]:
 
 
 def _backward(load: Load, second: tuple[Saved, ...], *, moe: bool) -> int:
-    """The larger of the two blocks' worst points: the activation function's, or unfused attention's.
+    """The worst of three points: the activation function, unfused attention, an unfused norm.
 
     At the activation function the gradients of both gated inputs exist, less the second projection's input,
-    which is free by then, and two gradients of the stream. When attention runs backward, what the
-    feed-forward block had saved is free.
+    which is free by then, and two gradients of the stream. At the norm before the block and at attention
+    what the block had saved is free.
     """
+    freed = total(saved for saved in second if saved.module not in ("norm", "input"))
+    points = (
+        _at_activation(load, moe=moe),
+        _at_norm(load) - freed,
+        (_at_scores(load) if load.plan.runtime.attention is Attention.UNFUSED else 0) - total(second),
+    )
+    return max(points)
+
+
+def _at_activation(load: Load, *, moe: bool) -> int:
     width, arch = widths(load), load.arch
     stream = 2 * width.outer(arch.hidden)
     gated = 2 if arch.gated else 1
     if moe and arch.moe is not None:
         row = routed_rows(load, arch.moe) * load.item
-        block = row * (gated * ceil_div(arch.moe.ffn, load.etp) + arch.hidden)
-    else:
-        block = width.inner(gated * arch.ffn)
-    if load.plan.runtime.attention is Attention.FLASH:
-        return stream + block
-    scores = 2 * score_elements(load) * load.item
-    return stream + max(block, scores - total(second))
+        return stream + row * (gated * ceil_div(arch.moe.ffn, load.etp) + arch.hidden)
+    return stream + width.inner(gated * arch.ffn)
+
+
+def _at_norm(load: Load) -> int:
+    """Two gradients of the stream and, in torch's composite norm, three fp32 tensors of its shape."""
+    if not norm_copies(load):
+        return 0
+    per_feature = 2 * load.item + 3 * FP32
+    return ceil_div(load.tokens * load.arch.hidden * per_feature, load.sp)
+
+
+def _at_scores(load: Load) -> int:
+    """Gradients of the dropped and of the plain softmax."""
+    return 2 * widths(load).outer(load.arch.hidden) + 2 * score_elements(load) * load.item

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scaletui_engine.memory.activations.common import norm_copies
 from scaletui_engine.memory.activations.saved import widths
 from scaletui_engine.memory.phases.moment import REDUCED, Term
 from scaletui_engine.plan import Offload
@@ -37,13 +38,14 @@ def head_terms(contents: Contents) -> tuple[Term, ...]:
     """The final norm's input, the output projection's input, the logits and what the loss makes of them."""
     if contents.head is None:
         return ()
+    return (*head_entry(contents), ("loss", f"loss.{contents.loss_kernel}", contents.loss_bytes))
+
+
+def head_entry(contents: Contents) -> tuple[Term, ...]:
+    """What the final norm and the output projection keep."""
     load = contents.load
-    width, hidden = widths(load), load.arch.hidden
-    entry = contents.stream if load.megatron else width.whole(hidden)
-    return (
-        ("activations", "activations.head", contents.stream + entry),
-        ("loss", f"loss.{contents.loss_kernel}", contents.loss_bytes),
-    )
+    entry = contents.stream if load.megatron else widths(load).whole(load.arch.hidden)
+    return (("activations", "activations.head", contents.stream + norm_copies(load) + entry),)
 
 
 def layers(contents: Contents) -> Term:
@@ -83,13 +85,6 @@ def foreach_temporary(contents: Contents) -> Term:
 def persist(contents: Contents) -> bool:
     """Whether gradients exist already when the worst microbatch runs forward."""
     return contents.load.plan.accumulation > 1
-
-
-def head_gradient(contents: Contents) -> Term:
-    """The output projection's whole gradient, which waits for the end of the backward pass."""
-    head = contents.head
-    elements = 0 if head is None else head.trainable
-    return ("unsharded", "unsharded.head_gradient", elements * contents.load.precision.compute)
 
 
 def in_chunks(contents: Contents) -> bool:

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scaletui_engine.memory.loss import grad_bytes
+from scaletui_engine.memory.phases.backward import after_layer, at_layer, turns
 from scaletui_engine.memory.phases.common import (
     foreach_temporary,
     gradients,
-    head_gradient,
+    head_entry,
     head_terms,
     in_chunks,
     layers,
     layers_after,
     persist,
-    running_backward,
     states,
 )
 from scaletui_engine.memory.phases.moment import GATHERING, Moment, Term
-from scaletui_engine.plan import Strategy
-from scaletui_engine.runtime import Framework
+from scaletui_engine.memory.phases.pipeline import pipeline_buffers, torch_pipeline
+from scaletui_engine.memory.phases.units import (
+    accumulated,
+    accumulates_whole,
+    head_gradient,
+    held_root,
+    root_elements,
+    splits_root,
+    whole_layers,
+)
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
@@ -29,79 +38,86 @@ def gathered_moments(contents: Contents) -> tuple[Moment, ...]:
 
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _fsdp_collectives.py.
     """
-    held = (gradients(contents),) if persist(contents) else ()
-    base = states(contents)
-    after = (*base, gradients(contents))
-    return (
-        Moment("loss" if contents.head else "forward", (*base, *held, *_at_loss(contents))),
-        Moment("backward", (*base, *held, layers(contents), *_at_layer(contents))),
-        Moment("backward", (*after, _last_layer(contents), *_at_layer(contents))),
-        Moment("end_of_backward", (*after, layers_after(contents), *_at_root(contents))),
-        Moment("step", (*after, foreach_temporary(contents))),
-    )
+    base, held = (*states(contents), *pipeline_buffers(contents)), _held_gradients(contents)
+    early = (*base, *held)
+    done = early if accumulates_whole(contents) else (*base, _layer_gradients(contents))
+    root = (held_root(contents, backward=True), head_gradient(contents, waits=True))
+    moments = [Moment("loss" if contents.head else "forward", (*early, *_at_loss(contents)))]
+    if contents.head is not None:
+        moments.append(Moment("head", (*early, *_at_head(contents))))
+    for turn in turns(contents):
+        moments.append(Moment("backward", (*early, *root, *at_layer(contents, turn))))
+        moments.append(Moment("backward", (*early, *root, *after_layer(contents, turn))))
+    moments.append(Moment("end_of_backward", (*done, layers_after(contents), *_at_root(contents))))
+    if not accumulates_whole(contents):
+        reduced = (*base, gradients(contents), layers_after(contents), *_root_reduced(contents))
+        moments.append(Moment("end_of_backward", reduced))
+    moments.append(Moment("step", (*states(contents), gradients(contents), foreach_temporary(contents))))
+    return tuple(moments)
+
+
+def _held_gradients(contents: Contents) -> tuple[Term, ...]:
+    """Gradients of earlier microbatches: reduced and sharded, or whole until the step's last one."""
+    if accumulates_whole(contents):
+        return (accumulated(contents),)
+    return (gradients(contents),) if persist(contents) else ()
+
+
+def _layer_gradients(contents: Contents) -> Term:
+    """All but the root's: those are allocated once its whole gradients are free."""
+    part, name, size = gradients(contents)
+    if persist(contents) or size == 0:
+        return (part, name, size)
+    return (part, name, sum(kind.states.gradients * count for kind, count in contents.layers))
 
 
 def _at_loss(contents: Contents) -> tuple[Term, ...]:
-    """The root and the last layer are whole; a head inside the loss has its gradient already."""
+    """The last layer is whole, the root too unless freed; a head in the loss has its gradient already."""
     chunked = (head_gradient(contents),) if in_chunks(contents) else ()
-    return (layers(contents), *head_terms(contents), _root(contents), *_whole_layers(contents, 0), *chunked)
+    root = held_root(contents, backward=False)
+    return (layers(contents), *head_terms(contents), root, *whole_layers(contents, 0), *chunked)
 
 
-def _at_layer(contents: Contents) -> tuple[Term, ...]:
-    """One layer runs backward while the next is gathered and the previous one's gradient is reduced."""
-    kind = contents.largest
-    if kind is None:
-        return (_root(contents), head_gradient(contents))
+def _at_head(contents: Contents) -> tuple[Term, ...]:
+    """The logits' gradient exists, the output projection's is made; a freed root is gathered again."""
     recipe = contents.load.precision
+    split = splits_root(contents)
+    elements = contents.head.numel if split and contents.head else contents.root_numel
+    again = contents.load.plan.runtime.reshard_root or split
     return (
-        *running_backward(contents),
-        _root(contents),
-        head_gradient(contents),
-        *_whole_layers(contents, contents.load.plan.runtime.prefetch),
-        ("unsharded", "unsharded.gradient", kind.unit.trainable * recipe.compute),
-        ("unsharded", "unsharded.reduce_input", kind.unit.trainable * recipe.reduce),
+        layers(contents),
+        *head_entry(contents),
+        ("loss", "loss.logits_gradient", grad_bytes(contents.load)),
+        ("unsharded", "unsharded.root", elements * recipe.compute),
+        ("unsharded", GATHERING, elements * recipe.compute if again else 0),
+        *whole_layers(contents, 0),
     )
 
 
-def _last_layer(contents: Contents) -> Term:
-    """Activations when the rank's first layer runs backward: its own and those of other microbatches."""
-    kind = contents.last
-    own = kind.activations.kept_bytes if kind else 0
-    return ("activations", "activations.layers", layers_after(contents)[2] + own)
-
-
 def _at_root(contents: Contents) -> tuple[Term, ...]:
-    """The root's weights are freed before its gradients are copied into the reduce-scatter's input."""
-    recipe = contents.load.precision
-    elements = sum(unit.trainable for unit in contents.ends)
+    """The root's weights are freed before its gradients are copied into the reduce-scatter's input.
+
+    A torch pipeline reduces unit by unit after its last backward pass.
+    """
+    recipe, elements = contents.load.precision, root_elements(contents)
+    if torch_pipeline(contents) and accumulates_whole(contents):
+        unit = contents.largest.unit.trainable if contents.largest else 0
+        return (("unsharded", "unsharded.reduce_input", max(unit, elements) * recipe.reduce),)
     return (
         ("unsharded", "unsharded.root_gradient", elements * recipe.compute),
         ("unsharded", "unsharded.reduce_input", elements * recipe.reduce),
     )
 
 
-def _root(contents: Contents) -> Term:
-    return ("unsharded", "unsharded.root", contents.root_numel * contents.load.precision.compute)
+def _root_reduced(contents: Contents) -> tuple[Term, ...]:
+    """The root's sharded gradients exist, the reduce-scatter's input still, and the last whole gradient.
 
-
-def _whole_layers(contents: Contents, prefetched: int) -> tuple[Term, ...]:
-    """Layers that are whole beside the root, and the buffer of the next one."""
-    load, kind = contents.load, contents.largest
-    item = load.precision.compute
-    unit = kind.unit.numel * item if kind else 0
-    every = contents.layers_numel * item
-    buffer = (("unsharded", GATHERING, min(unit * prefetched, every)),)
-    if load.framework is Framework.DEEPSPEED:
-        return (("unsharded", "unsharded.live", _live(contents) * item), *buffer)
-    eager = load.plan.strategy is Strategy.FSDP1 and not load.plan.runtime.limit_all_gathers
-    if eager or not load.plan.reshard_after_forward:
-        return (("unsharded", "unsharded.layers", every),)
-    if prefetched == 0 and load.plan.runtime.reshard_last:
-        return ()
-    return (("unsharded", "unsharded.layer", unit), *(buffer if prefetched else ()))
-
-
-def _live(contents: Contents) -> int:
-    """DeepSpeed keeps gathered parameters up to a limit, and gathers a bucket ahead."""
-    runtime = contents.load.plan.runtime
-    return min(runtime.zero_live + runtime.zero_prefetch, contents.layers_numel)
+    `foreach_reduce` clears its list of whole gradients, but its loop variable holds on to the last one.
+    """
+    recipe, elements = contents.load.precision, root_elements(contents)
+    head = contents.head
+    last = head.trainable if head is not None and not splits_root(contents) else 0
+    return (
+        ("unsharded", "unsharded.root_gradient", last * recipe.compute),
+        ("unsharded", "unsharded.reduce_input", elements * recipe.reduce),
+    )

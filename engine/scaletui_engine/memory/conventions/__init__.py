@@ -1,0 +1,1 @@
+"""Other people's accountings under their own names, beside ours."""

@@ -1,0 +1,91 @@
+"""Units that are whole for a while: which, for how long, and what their gradients need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui_engine.memory.phases.moment import GATHERING, Term
+from scaletui_engine.memory.phases.pipeline import torch_pipeline
+from scaletui_engine.plan import Strategy
+from scaletui_engine.runtime import Framework
+from scaletui_engine.units import ceil_div
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.contents import Contents
+
+
+def held_root(contents: Contents, *, backward: bool) -> Term:
+    """What lies outside the layers: whole from forward to backward as one unit, or only while it runs."""
+    elements = contents.root_numel
+    if contents.load.plan.runtime.reshard_root and not backward:
+        elements = 0
+    elif splits_root(contents):
+        head = contents.head
+        elements = head.numel if head is not None and not backward else 0
+    return ("unsharded", "unsharded.root", elements * contents.load.precision.compute)
+
+
+def root_elements(contents: Contents) -> int:
+    """Elements whose gradients are reduced last."""
+    split = splits_root(contents)
+    return sum(unit.trainable for unit in contents.ends if not split or unit.name == "embedding")
+
+
+def head_gradient(contents: Contents, *, waits: bool = False) -> Term:
+    """The output projection's whole gradient; in one root unit it waits for the end of the backward pass."""
+    head, recipe = contents.head, contents.load.precision
+    reduced = waits and splits_root(contents)
+    elements = 0 if head is None or reduced else head.trainable
+    return ("unsharded", "unsharded.head_gradient", elements * recipe.compute)
+
+
+def whole_layers(contents: Contents, prefetched: int, backward: int | None = None) -> tuple[Term, ...]:
+    """Layers that are whole beside the root, and the buffers of the next ones.
+
+    `backward` is None in the forward pass, and then the number of layers that have not run backward yet: what
+    is never resharded after forward is freed layer by layer there, except in a torch pipeline.
+    """
+    load, runtime = contents.load, contents.load.plan.runtime
+    item, every = load.precision.compute, contents.layers_numel
+    unit = contents.largest.unit.numel if contents.largest else 0
+    buffer = ("unsharded", GATHERING, min(unit * prefetched, every) * item)
+    if load.framework is Framework.DEEPSPEED:
+        live = min(runtime.zero_live + runtime.zero_prefetch, every)
+        return (("unsharded", "unsharded.live", live * item), buffer)
+    eager = load.plan.strategy is Strategy.FSDP1 and not runtime.limit_all_gathers
+    if eager or not load.plan.reshard_after_forward:
+        left = every if backward is None or accumulates_whole(contents) else _share(contents, backward)
+        return (("unsharded", "unsharded.layers", left * item),)
+    if backward is None and runtime.reshard_last:
+        return ()
+    layer = ("unsharded", "unsharded.layer", unit * item)
+    return (layer, buffer) if prefetched and not runtime.traced else (layer,)
+
+
+def _share(contents: Contents, layers: int) -> int:
+    """Elements of so many of the rank's layers."""
+    total = sum(count for _, count in contents.layers)
+    return ceil_div(contents.layers_numel * layers, max(total, 1))
+
+
+def accumulates_whole(contents: Contents) -> bool:
+    """Whether gradients stay whole between microbatches.
+
+    So under no_sync, and in torch's pipelines, which reduce in a step's last backward pass only
+    (torch/distributed/pipelining/stage.py, `backward_maybe_with_nosync`).
+    """
+    plan = contents.load.plan
+    return plan.accumulation > 1 and (plan.runtime.no_sync or torch_pipeline(contents))
+
+
+def accumulated(contents: Contents) -> Term:
+    """Whole gradients: FSDP2 sums them in the reduce type, FSDP1 in the compute type."""
+    recipe = contents.load.precision
+    flat = contents.load.plan.strategy is Strategy.FSDP1
+    size = contents.trainable * (recipe.compute if flat else recipe.reduce)
+    return ("unsharded", "unsharded.accumulated", size)
+
+
+def splits_root(contents: Contents) -> bool:
+    """Whether embedding and head are units of their own."""
+    return contents.load.plan.runtime.split_root or contents.load.plan.runtime.traced

@@ -1,0 +1,84 @@
+"""What the caching allocator keeps from the driver for a rank's peak."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.memory.budget import ByteRange
+from scaletui_engine.memory.loss import loss_hole
+from scaletui_engine.memory.phases.moment import GATHERING, REDUCED
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.contents import Contents
+    from scaletui_engine.memory.phases.moment import Moment
+
+RESERVE_FACTOR: Final = 1.015
+"""Reserved over the sum of the pools' high-water marks: what rounding and splitting of blocks leave.
+
+The one calibrated constant: the median over half of the sources of published torchtitan runs without TP
+(tests/golden/memory.json); the other half alone would give 1.019.
+"""
+RESERVE_HIGH: Final = 1.10
+"""The most that published runs reserve over the pools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """High-water marks of the allocator's pools, one a CUDA stream: each keeps what it once had."""
+
+    compute: int
+    """The default stream: states, activations, loss, whole weights and their gradients."""
+    gather: int
+    """The all-gather's buffers."""
+    reduce: int
+    """The sharded gradients that reduce-scatter leaves."""
+    hole: int
+    """A freed block that nothing later fits into."""
+
+    @property
+    def total(self) -> int:
+        """Their sum: what is reserved when every pool has peaked once."""
+        return self.compute + self.gather + self.reduce + self.hole
+
+
+def reserved_range(contents: Contents, moments: tuple[Moment, ...]) -> ByteRange:
+    """What is reserved at a rank's peak: at least what is allocated, most likely the pools and a little."""
+    allocated, pools = max(moment.total for moment in moments), pools_of(contents, moments).total
+    high = round(pools * RESERVE_HIGH)
+    best = min(max(round(pools * RESERVE_FACTOR), allocated), high)
+    return ByteRange(allocated, high, "reserved.caching_allocator", best)
+
+
+def pools_of(contents: Contents, moments: tuple[Moment, ...]) -> Pools:
+    """The pools of one rank. FSDP allocates on three streams, everything else on one."""
+    own = max(moment.total - moment.pool(GATHERING) - moment.pool(REDUCED) for moment in moments)
+    reduce = max(moment.pool(REDUCED) for moment in moments)
+    if not _has_streams(contents):
+        return Pools(max(moment.total for moment in moments), 0, 0, _hole(contents, moments))
+    return Pools(own, _gather_pool(contents), reduce, _hole(contents, moments))
+
+
+def _has_streams(contents: Contents) -> bool:
+    plan = contents.load.plan
+    return plan.strategy.shards_weights and contents.load.shard > 1
+
+
+def _gather_pool(contents: Contents) -> int:
+    """The root's buffer lives until the second layer is gathered; later on there are two layers'."""
+    runtime = contents.load.plan.runtime
+    if runtime.traced:
+        return 0
+    unit = contents.largest.unit.numel if contents.largest else 0
+    roots = [unit_.numel for unit_ in contents.ends]
+    root = (max(roots, default=0) if runtime.split_root else sum(roots)) + unit
+    return max(root, unit * (1 + runtime.prefetch)) * contents.load.precision.compute
+
+
+def _hole(contents: Contents, moments: tuple[Moment, ...]) -> int:
+    """Only where the loss is the peak of the compute stream does its hole add to the reserve."""
+    if contents.head is None:
+        return 0
+    hole = loss_hole(contents.load)
+    own = [moment.total - moment.pool(GATHERING) - moment.pool(REDUCED) for moment in moments]
+    return max(own[0] + hole - max(own), 0) if hole else 0

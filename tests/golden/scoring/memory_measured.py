@@ -1,0 +1,166 @@
+"""Predictions for measured rows: the right quantity of the right pipeline rank."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from scoring.memory_fields import MissingFieldError, Record, text, whole
+from scoring.memory_model import arch_of
+from scoring.memory_plan import plan_of
+
+from scaletui_engine.catalog import load_gpu
+from scaletui_engine.cluster import Cluster
+from scaletui_engine.memory import evaluate
+from scaletui_engine.memory.contents import contents_of
+from scaletui_engine.memory.load import load_of
+from scaletui_engine.memory.outside import CONTEXT_EAGER, CONTEXT_LAZY, outside_range
+from scaletui_engine.model import Model
+from scaletui_engine.scenario import Scenario
+from scaletui_engine.units import GB, GIB
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.budget import MemoryBudget, StageBudget
+    from scaletui_engine.memory.contents import Contents
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What the engine says, in the record's unit."""
+
+    value: float | None
+    reason: str = ""
+    fits: bool | None = None
+    """For out-of-memory rows: whether the engine says that it fits."""
+    within: bool | None = None
+    """For rows about a range: whether the published value lies in it."""
+
+
+def measured(record: Record) -> Prediction:
+    """The quantity that the row measured."""
+    scenario = scenario_of(record)
+    if "init" in record.quantity.lower():
+        return in_unit(record, _rank(record, scenario).states.weights, "weights")
+    if "states" in record.quantity.lower():
+        held = _rank(record, scenario).states
+        return in_unit(record, held.weights + held.gradients + held.optimizer + held.master_weights, "states")
+    stages = _stages(record, evaluate(scenario))
+    name = quantity_of(record)
+    stage = max(stages, key=lambda stage: _value(stage, name))
+    return in_unit(record, _value(stage, name), f"{name} of rank {stage.stage}, {stage.phase}")
+
+
+def quantity_of(record: Record) -> str:
+    """allocated, reserved or driver: what the words of the row mean."""
+    words = record.quantity.lower()
+    if "reserved" in words or words.startswith("torchtitan"):
+        return "reserved"
+    if "nvidia-smi" in words or "gpu memory" in words or "driver" in words:
+        return "driver"
+    return "allocated"
+
+
+def scenario_of(record: Record) -> Scenario:
+    """Model, cluster and plan of a row. Raises MissingFieldError."""
+    _spelled_out(record)
+    arch = arch_of(record.config)
+    plan = plan_of(record, arch)
+    gpu = replace(load_gpu("h100-sxm"), usable_bytes=capacity_of(record))
+    model = Model("record", "record", arch, None, record.source)
+    return Scenario(model, Cluster(gpu, plan.axes.world), plan)
+
+
+def _spelled_out(record: Record) -> None:
+    """What the engine could express if the row said it. Raises MissingFieldError."""
+    if text(record.config, "techniques") == "['baseline (unpacked)']":
+        raise MissingFieldError("missing field tokens of a batch (unpacked, padded to its longest sample)")
+    offloads = text(record.config, "activation_offload")
+    if offloads and text(record.config, "ac") == "none":
+        raise MissingFieldError("missing field activation_offload (which activations go to the host)")
+
+
+def capacity_of(record: Record) -> int | None:
+    """What the GPU holds, from "OOM on 95 GiB" or "32x H100 95GiB"."""
+    for words in (record.quantity, text(record.config, "gpu")):
+        match = re.search(r"(\d+(?:\.\d+)?)\s*(gib|gb)", words.lower())
+        if match:
+            return round(float(match[1]) * (GIB if match[2] == "gib" else GB))
+    return None
+
+
+def classify(record: Record) -> Prediction:
+    """Fits or not, by the likely reserve and the least that lies outside."""
+    capacity = capacity_of(record)
+    if capacity is None:
+        raise MissingFieldError("missing field capacity")
+    needed = max(_likely(stage) for stage in evaluate(scenario_of(record)).stages)
+    words = f"needs {needed / GIB:.1f} of {capacity / GIB:.1f} GiB"
+    return Prediction(needed / (GIB if record.gib else GB), words, fits=needed <= capacity)
+
+
+def fits_of(record: Record) -> bool | None:
+    """Whether the engine says that a measured row fits on its GPU; None where the row names no capacity."""
+    capacity = capacity_of(record)
+    if capacity is None:
+        return None
+    return max(_likely(stage) for stage in evaluate(scenario_of(record)).stages) <= capacity
+
+
+def overhead(record: Record) -> Prediction:
+    """Rows about memory outside the allocator: the labelled range of a job of that size."""
+    words = text(record.config, "what")
+    low, high = CONTEXT_LAZY, CONTEXT_EAGER
+    if not words.startswith("cuda context") and "lazy" not in words:
+        record_of_mesh = replace(record, config={**MESH, **record.config})
+        scenario = scenario_of(record_of_mesh)
+        reach = outside_range(contents_of(load_of(scenario.model.arch, scenario.plan))[0])
+        low, high = reach.low, reach.high
+    unit = GIB if record.gib else GB
+    inside = record.expected is not None and low / unit <= record.expected <= high / unit
+    return Prediction((low + high) / 2 / unit, f"range {low / unit:.2f} to {high / unit:.2f}", within=inside)
+
+
+MESH = {
+    "model": "llama3-8b", "pp": 4, "ep": 8, "fsdp": 8, "micro_batch": 1, "seq_len": 4096, "ac": "full",
+    "framework": "torchtitan", "param_dtype": "fp32", "num_microbatches": 8,
+}  # fmt: skip
+"""A job of several mesh axes, for rows that name only the overhead."""
+
+
+def in_unit(record: Record, size: float, reason: str = "") -> Prediction:
+    """Bytes in the record's unit."""
+    return Prediction(size / (GIB if record.gib else GB), reason)
+
+
+def _likely(stage: StageBudget) -> int:
+    return stage.reserved.likely + stage.outside.low
+
+
+def _value(stage: StageBudget, name: str) -> int:
+    if name == "allocated":
+        return stage.peak_bytes
+    if name == "reserved":
+        return stage.reserved.likely
+    return stage.reserved.likely + (stage.outside.low + stage.outside.high) // 2
+
+
+def _stages(record: Record, budget: MemoryBudget) -> tuple[StageBudget, ...]:
+    """The rank that the row names, else all of them."""
+    stage = _named_rank(record)
+    return budget.stages if stage is None else (budget.stages[stage],)
+
+
+def _rank(record: Record, scenario: Scenario) -> Contents:
+    ranks = contents_of(load_of(scenario.model.arch, scenario.plan))
+    return ranks[_named_rank(record) or 0]
+
+
+def _named_rank(record: Record) -> int | None:
+    stage = whole(record.config, "pp_stage")
+    match = re.search(r"pp rank (\d+)", record.quantity.lower())
+    if stage is None and match:
+        return int(match[1])
+    if stage is None and record.quantity.lower().endswith("rank 0"):
+        return 0
+    return stage
