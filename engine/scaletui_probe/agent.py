@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scaletui_probe.states import Job
 
 _MOST_ERRORS = 20
-_RECORD_SHARE = 0.001
+_RECORD_SHARE = 0.0008
 """Of the time that passes, what records of steps may cost; short steps share one."""
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from scaletui_probe.optimizers import Optimizers
     from scaletui_probe.storage import Held
 
-_HOOK_SHARE = 0.001
-_THREAD_SHARE = 0.0005
+_HOOK_SHARE = 0.0008
+_THREAD_SHARE = 0.0003
 _ALWAYS = 2
 """Steps that are always counted: the first makes the optimizer's state, the second runs like all others."""
 
