@@ -31,6 +31,7 @@ class RingSource:
         self._watch = ProcessWatch(self._host)
         self._readers: dict[str, RingReader] = {}
         self._looked: dict[Process, Sighting] = {}
+        self._now_ns = 0
 
     @property
     def host(self) -> Host:
@@ -39,8 +40,8 @@ class RingSource:
 
     def poll(self, moment: Moment) -> SourceUpdate:
         """Everything new in the folder; a file that cannot be read is a fault and hides no other."""
-        del moment
         self._looked = {}
+        self._now_ns = moment.monotonic_ns
         place, paths = search(self.folder)
         for path in self._readers.keys() - set(paths):
             del self._readers[path]
@@ -75,5 +76,5 @@ class RingSource:
         if (identity.boot_id, identity.host) != (self._host.boot_id, self._host.name):
             return UNSEEN
         if process not in self._looked:
-            self._looked[process] = self._watch.look(process)
+            self._looked[process] = self._watch.look(process, self._now_ns)
         return self._looked[process]

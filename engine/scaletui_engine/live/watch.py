@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST: Final = 256
 """Descriptors held; processes beyond are looked up in the process table at every refresh."""
+PATIENCE_NS: Final = 1_500_000_000
+"""How long a parent may leave a process uncollected before its ending is given up."""
 _INFO: Final = struct.Struct("<QQ11Ii")
 _INFO_EXIT: Final = 1 << 3
 _GET_INFO: Final = 3 << 30 | _INFO.size << 16 | 0xFF << 8 | 11
@@ -50,30 +52,51 @@ class ProcessWatch:
     def __init__(self, host: Host) -> None:
         self.host = host
         self._descriptors: dict[Process, int] = {}
+        self._over_ns: dict[Process, int] = {}
         self._ended: dict[Process, Ending] = {}
 
-    def look(self, process: Process) -> Sighting:
-        """Whether the process lives, and how it ended if it was seen to end."""
+    def look(self, process: Process, now_ns: int) -> Sighting:
+        """Whether the process lives, and how it ended where that is known."""
         if process in self._ended:
             return Sighting(Life.GONE, self._ended[process])
         life = life_of(process, self.host)
-        if life is Life.GONE:
-            self._ended[process] = self._collect(process)
-            return Sighting(life, self._ended[process])
-        if life is not Life.UNKNOWN and process not in self._descriptors:
+        descriptor = self._descriptors.get(process)
+        if life is Life.GONE and (descriptor is None or self._is_settled(process, descriptor, now_ns)):
+            return Sighting(life, self._ended.setdefault(process, UNKNOWN_ENDING))
+        if life in (Life.ALIVE, Life.STOPPED) and descriptor is None:
             self._open(process)
-        return Sighting(life)
+        return Sighting(Life.ALIVE if life is Life.GONE else life)
+
+    def _is_settled(self, process: Process, descriptor: int, now_ns: int) -> bool:
+        """Whether it is known how the process ended, or known that nobody will tell.
+
+        The kernel tells it once the parent has collected the process. A process whose main thread alone has
+        ended, or that nobody has collected yet, is given a moment.
+        """
+        if not _is_over(descriptor):
+            return False
+        is_collected = not os.path.exists(f"{self.host.proc}/{process.pid}")
+        ending = _ending(descriptor)
+        waited_ns = now_ns - self._over_ns.setdefault(process, now_ns)
+        if ending is UNKNOWN_ENDING and not is_collected and waited_ns < PATIENCE_NS:
+            return False
+        os.close(self._descriptors.pop(process))
+        self._ended[process] = ending
+        return True
 
     def descriptors(self) -> tuple[int, ...]:
         """What to poll for: one becomes readable as soon as its process has ended."""
-        return tuple(self._descriptors.values())
+        return tuple(
+            descriptor for process, descriptor in self._descriptors.items() if process not in self._over_ns
+        )
 
     def forget(self, keep: frozenset[Process]) -> None:
         """Drop what is known of every process that is not in `keep`."""
         for process in self._descriptors.keys() - keep:
             os.close(self._descriptors.pop(process))
-        for process in self._ended.keys() - keep:
-            del self._ended[process]
+        for known in (self._ended, self._over_ns):
+            for process in known.keys() - keep:
+                del known[process]
 
     def close(self) -> None:
         """Give every descriptor back."""
@@ -91,22 +114,16 @@ class ProcessWatch:
         else:
             self._descriptors[process] = descriptor
 
-    def _collect(self, process: Process) -> Ending:
-        descriptor = self._descriptors.pop(process, None)
-        if descriptor is None:
-            return UNKNOWN_ENDING
-        try:
-            return _ending(descriptor)
-        finally:
-            os.close(descriptor)
+
+def _is_over(descriptor: int) -> bool:
+    """Whether every thread of the process has ended."""
+    poller = select.poll()
+    poller.register(descriptor, select.POLLIN)
+    return bool(poller.poll(0))
 
 
 def _ending(descriptor: int) -> Ending:
     """The exit status behind a pidfd, where the kernel gives it to anybody but the parent."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    if not poll.poll(0):
-        return UNKNOWN_ENDING
     buffer = bytearray(_INFO.size)
     struct.pack_into("<Q", buffer, 0, _INFO_EXIT)
     try:

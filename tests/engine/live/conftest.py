@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import select
 import struct
+import time
 import zlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from scaletui_engine.live.ring_source import RingSource
+from scaletui_engine.live.snapshot import Moment
+from scaletui_engine.live.store import Store
 from scaletui_probe.header import Header, encode_header
 from scaletui_probe.layout import (
     HEADER,
@@ -24,8 +29,13 @@ from scaletui_probe.layout import (
 from scaletui_probe.record import Measures, Record, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from scaletui_engine.live.snapshot import Snapshot
+
+PATIENCE_S = 180.0
+"""How long a real job may take on a busy machine; nothing is asserted about it."""
 
 HEADER_OF_RANK_0 = Header(
     mode=Mode.THREAD, uid=os.geteuid(), rank=0, local_rank=0, world_size=2, local_world_size=2, attempt=0,
@@ -141,3 +151,47 @@ def with_records(ring: SmallRing) -> Callable[..., SmallRing]:
         return replace(ring, records=(samples, steps, events))
 
     return fill
+
+
+@pytest.fixture
+def look() -> Callable[[Path], Snapshot]:
+    """One look at a folder of rings by somebody who comes by now."""
+
+    def once(folder: Path) -> Snapshot:
+        source = RingSource(str(folder))
+        moment = Moment(time.monotonic_ns(), time.time_ns())
+        snapshot = Store(source.host).take(source.poll(moment), moment)
+        source.close()
+        return snapshot
+
+    return once
+
+
+@pytest.fixture
+def watch() -> Iterator[Callable[[Path, Callable[[Snapshot], bool]], Snapshot]]:
+    """`watch(folder, condition)`: look again whenever a process ends, and every 50 ms, until it holds.
+
+    One viewer for the whole test, as a person has one.
+    """
+    sources: dict[Path, tuple[RingSource, Store]] = {}
+
+    def until(folder: Path, condition: Callable[[Snapshot], bool]) -> Snapshot:
+        if folder not in sources:
+            source = RingSource(str(folder))
+            sources[folder] = source, Store(source.host)
+        source, store = sources[folder]
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            moment = Moment(time.monotonic_ns(), time.time_ns())
+            snapshot = store.take(source.poll(moment), moment)
+            if condition(snapshot):
+                return snapshot
+            poller = select.poll()
+            for descriptor in source.descriptors():
+                poller.register(descriptor, select.POLLIN)
+            poller.poll(50)
+        pytest.fail(f"never came true: {snapshot}")
+
+    yield until
+    for source, _ in sources.values():
+        source.close()

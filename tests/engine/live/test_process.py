@@ -12,7 +12,7 @@ import pytest
 
 from scaletui_engine.live.header import Process
 from scaletui_engine.live.process import Host, Life, life_of, this_host
-from scaletui_engine.live.watch import ProcessWatch
+from scaletui_engine.live.watch import PATIENCE_NS, ProcessWatch
 
 STAT = "{pid} ({name}) {state} 1 1 1 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 1 0 {start} 1 1 1"
 
@@ -77,13 +77,14 @@ def test_this_process_lives():
 def test_the_watch_sees_an_end_at_once_and_by_which_signal_where_the_kernel_tells(sleeper, number):
     process = Process(sleeper.pid, start_ticks(sleeper.pid))
     watch = ProcessWatch(this_host())
-    assert watch.look(process).life is Life.ALIVE
+    assert watch.look(process, 0).life is Life.ALIVE
     poller = select.poll()
     for descriptor in watch.descriptors():
         poller.register(descriptor, select.POLLIN)
     os.kill(sleeper.pid, number)
     assert poller.poll(10_000)
-    sighting = watch.look(process)
+    sleeper.wait()
+    sighting = watch.look(process, 0)
     watch.close()
     assert sighting.life is Life.GONE
     assert sighting.ending.signal in (number, None)
@@ -95,14 +96,28 @@ def test_a_process_that_had_ended_before_is_gone_and_nobody_knows_how(sleeper):
     sleeper.kill()
     sleeper.wait()
     watch = ProcessWatch(this_host())
-    sighting = watch.look(process)
+    sighting = watch.look(process, 0)
     watch.close()
     assert (sighting.life, sighting.ending.signal) == (Life.GONE, None)
 
 
 def test_the_watch_forgets_what_is_not_asked_for(sleeper):
     watch = ProcessWatch(this_host())
-    watch.look(Process(sleeper.pid, start_ticks(sleeper.pid)))
+    watch.look(Process(sleeper.pid, start_ticks(sleeper.pid)), 0)
     assert len(watch.descriptors()) == 1
     watch.forget(frozenset())
     assert watch.descriptors() == ()
+
+
+def test_a_process_that_its_parent_does_not_collect_is_given_a_moment_and_no_more(sleeper):
+    process = Process(sleeper.pid, start_ticks(sleeper.pid))
+    watch = ProcessWatch(this_host())
+    watch.look(process, 0)
+    poller = select.poll()
+    poller.register(watch.descriptors()[0], select.POLLIN)
+    sleeper.kill()
+    assert poller.poll(10_000)
+    assert watch.look(process, 1).life is Life.ALIVE
+    assert watch.descriptors() == ()
+    assert watch.look(process, 1 + PATIENCE_NS).life is Life.GONE
+    watch.close()
