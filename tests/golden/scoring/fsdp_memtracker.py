@@ -89,9 +89,9 @@ def _row(index: int, row: dict[str, Any]) -> Scored:
     total = found.get("Total")
     if total is None:
         return Scored(Line(name, "peak", own.bytes, "B", "reported", reason), worst, phase)
-    error = 100.0 * (own.bytes - total) / total
-    status = "off" if wrong or phase is False or abs(error) > PEAK_BOUND else "ok"
-    return Scored(Line(name, "peak", own.bytes, "B", status, reason, total, error), worst, phase)
+    off = 100.0 * (own.bytes - total) / total
+    status = "off" if wrong or phase is False or abs(off) > PEAK_BOUND else "ok"
+    return Scored(Line(name, "peak", own.bytes, "B", status, reason, total, off), worst, phase)
 
 
 _NAMED = ("shape", "ws", "B", "T", "ac", "reshard", "mp", "opt", "tp", "hsdp", "fused", "offload")

@@ -29,9 +29,9 @@ def _line(record: Record) -> Line:
         found = predict(record)
     except (MissingFieldError, ScenarioError) as error:
         return Line(record.id, group, None, record.unit, "inexpressible", str(error), record.expected)
-    error = _error(record, found)
-    status = status_of(record, group, error, found)
-    return Line(record.id, group, found.value, record.unit, status, found.reason, record.expected, error)
+    off = _error(record, found)
+    status = status_of(record, group, off, found)
+    return Line(record.id, group, found.value, record.unit, status, found.reason, record.expected, off)
 
 
 def predict(record: Record) -> Prediction:

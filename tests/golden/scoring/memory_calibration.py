@@ -36,5 +36,5 @@ def _half(name: str, fit: list[float], rest: list[float]) -> str:
     errors = [100 * abs(factor / ratio - 1) for ratio in rest]
     return (
         f"reserve factor {RESERVE_FACTOR * factor:.3f} from the {name} half of the sources, {len(fit)} rows; "
-        f"{RESERVE_FACTOR:g} is in use; on the other half median {median(errors):.2f}% worst {max(errors):.2f}%"
+        f"{RESERVE_FACTOR:g} is in use; the other half: median {median(errors):.2f}% worst {max(errors):.2f}%"
     )

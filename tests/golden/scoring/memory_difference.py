@@ -15,7 +15,9 @@ from scoring.memory_measured import Prediction, in_unit, scenario_of
 from scaletui_engine.memory import evaluate
 
 if TYPE_CHECKING:
-    from scaletui_engine.scenario import Scenario
+    from collections.abc import Callable
+
+    from scaletui_engine.memory.budget import StageBudget
 
 BASES = {"8b": "titan-822-default", "qwen14b": "titan-ar19-qwen14b-run01", "qwen": "titan-ar19-qwen14b-run01"}
 """The published row whose config both sides of a difference share, by the model in its name."""
@@ -92,6 +94,5 @@ def _reference() -> dict[str, Record]:
     return {row["id"]: record_of(row) for row in rows}
 
 
-def _rank(record: Record, value: Any) -> int:
-    scenario: Scenario = scenario_of(record)
-    return max(value(stage) for stage in evaluate(scenario).stages)
+def _rank(record: Record, value: Callable[[StageBudget], int]) -> int:
+    return max(value(stage) for stage in evaluate(scenario_of(record)).stages)

@@ -24,7 +24,8 @@ HABITS = json.loads((Path(__file__).parents[1] / "memory_models.json").read_text
 def habit(record: Record, field: str) -> str:
     """What the code at the commit that a row names is known to do, where the row does not say."""
     found = (entry for commit, entry in HABITS.items() if commit in record.source)
-    return str(next(found, {}).get(field, ""))
+    entry: dict[str, str] = next(found, {})
+    return str(entry.get(field, ""))
 
 
 MEGATRON = (Framework.MEGATRON, Framework.MEGATRON_LEGACY)

@@ -61,7 +61,7 @@ def at_layer(contents: Contents, turn: Turn) -> tuple[Term, ...]:
 
 
 def after_layer(contents: Contents, turn: Turn) -> tuple[Term, ...]:
-    """When the layer is done: its weights are free, its gradient is copied into the reduce-scatter's input."""
+    """When the layer is done: its weights are free, its gradient is copied for the reduce-scatter."""
     unit, recipe = turn.kind.unit, contents.load.precision
     own = turn.kind.activations.kept_bytes
     waits = torch_pipeline(contents) and accumulates_whole(contents)
