@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, prod
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from scaletui_engine.memory.states import States, states_of
 from scaletui_engine.stages import rank_stages
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from scaletui_engine.memory.load import Load
     from scaletui_engine.runtime import LossKernel
     from scaletui_engine.stages import Stage
@@ -123,9 +122,11 @@ class Contents:
 
 def contents_of(load: Load) -> tuple[Contents, ...]:
     """Every pipeline rank of a plan."""
-    pieces = _pieces(load)
-    ranks = rank_stages(load.arch.layers, load.plan)
-    return tuple(_rank(pieces, stages, rank) for rank, stages in enumerate(ranks))
+    pieces, plan = _pieces(load), load.plan
+    ranks = rank_stages(load.arch.layers, plan)
+    pipeline = Pipeline(plan.schedule, plan.axes.pp, max(plan.accumulation, 1), plan.chunks)
+    flight = in_flight(pipeline) if plan.axes.pp > 1 else (Fraction(1),)
+    return tuple(_rank(pieces, stages, (rank, flight[rank])) for rank, stages in enumerate(ranks))
 
 
 def _pieces(load: Load) -> Pieces:
@@ -147,24 +148,23 @@ def _kind(load: Load, unit: Unit, *, moe: bool) -> Kind | None:
     return Kind(unit, states_of(unit, load), layer_activations(load, unit, moe=moe), fused_shapes(unit))
 
 
-def _rank(pieces: Pieces, stages: tuple[Stage, ...], rank: int) -> Contents:
-    load, plan = pieces.load, pieces.load.plan
+def _rank(pieces: Pieces, stages: tuple[Stage, ...], place: tuple[int, Fraction]) -> Contents:
+    load = pieces.load
     layers, ends = _layers(pieces, stages), _ends(pieces.census, stages)
     states = States()
     for kind, count in layers:
         states = states.plus(kind.states, count)
     for unit in ends:
         states = states.plus(pieces.ends[unit.name])
-    pipeline = Pipeline(plan.schedule, plan.axes.pp, max(plan.accumulation, 1), plan.chunks)
     kept, offloaded = _activations(load, layers)
     return Contents(
         load=load,
-        rank=rank,
+        rank=place[0],
         stages=len(stages),
         layers=layers,
         ends=ends,
         states=states,
-        in_flight=in_flight(pipeline, rank),
+        in_flight=place[1],
         stream=pieces.stream,
         kept=kept,
         offloaded=offloaded,

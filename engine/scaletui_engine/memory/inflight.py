@@ -1,13 +1,19 @@
-"""Microbatches whose activations a pipeline stage holds at once, in closed form by schedule."""
+"""Microbatches whose activations a pipeline rank holds at its peak: the simulated schedule's own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.errors import ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+STEADY: Final = 4
+"""Microbatches a rank after which no schedule but GPipe's kind holds more of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,74 +26,76 @@ class Pipeline:
     chunks: int = 1
 
 
-def in_flight(pipeline: Pipeline, rank: int) -> Fraction:
-    """Microbatches of the rank's own layers that are alive at its peak; a fraction when chunks are smaller.
+@lru_cache(maxsize=512)
+def in_flight(pipeline: Pipeline) -> tuple[Fraction, ...]:
+    """For every rank: microbatches of its own layers that are alive at its peak; fractions where it has chunks.
 
-    Sources: Korthikanti et al. (arXiv:2205.05198, section 4.2.3) for 1F1B, Megatron schedules.py (warm-up)
-    for the interleaved one, Qi et al. (arXiv:2401.10241, arXiv:2405.15362) for the zero-bubble family,
-    deepseek-ai/DualPipe's README for DualPipe.
+    In closed form for the schedules whose peak has one, else from the simulated order; the order alone decides,
+    not the times. A shape that the schedule refuses is taken as 1F1B.
     """
-    name = pipeline.schedule.lower()
-    count = _FORMS.get(_ALIASES.get(name, name), _one_f_one_b)(pipeline, rank)
-    return min(count, Fraction(pipeline.microbatches))
+    form = _FORMS.get(pipeline.schedule)
+    if form is not None:
+        return tuple(min(form(pipeline, rank), _all(pipeline)) for rank in range(pipeline.ranks))
+    try:
+        return simulated(pipeline)
+    except ScenarioError:
+        return tuple(min(_one_f_one_b(pipeline, rank), _all(pipeline)) for rank in range(pipeline.ranks))
 
 
-def _gpipe(pipeline: Pipeline, rank: int) -> Fraction:
+def simulated(pipeline: Pipeline) -> tuple[Fraction, ...]:
+    """The peaks of the simulated schedule, chunks freed by the weight gradient. Raises ScenarioError."""
+    # The schedule engine brings numpy, which a plan without a pipeline does not need.
+    from scaletui_engine.schedule.activations import activations_of
+    from scaletui_engine.schedule.orders.request import Request
+    from scaletui_engine.schedule.registry import build
+    from scaletui_engine.schedule.shape import Shape
+    from scaletui_engine.schedule.simulate import simulate
+
+    ranks = pipeline.ranks
+    most = STEADY * ranks + pipeline.microbatches % ranks
+    shape = Shape(ranks, min(pipeline.microbatches, most), pipeline.chunks)
+    timeline = simulate(build(Request(pipeline.schedule, shape)))
+    peak = activations_of(timeline).peak.tolist()
+    held = (len(timeline.schedule.placement.stages_of(rank)) for rank in range(ranks))
+    return tuple(
+        Fraction(chunks).limit_denominator(64) / count for chunks, count in zip(peak, held, strict=True)
+    )
+
+
+def _all(pipeline: Pipeline) -> Fraction:
     return Fraction(pipeline.microbatches)
 
 
+def _gpipe(pipeline: Pipeline, rank: int) -> Fraction:
+    return _all(pipeline)
+
+
 def _one_f_one_b(pipeline: Pipeline, rank: int) -> Fraction:
+    """Korthikanti et al., arXiv:2205.05198, section 4.2.3."""
     return Fraction(pipeline.ranks - rank)
 
 
+def _eager(pipeline: Pipeline, rank: int) -> Fraction:
+    return Fraction(2 * (pipeline.ranks - rank) - 1)
+
+
 def _interleaved(pipeline: Pipeline, rank: int) -> Fraction:
+    """Megatron-LM's warm-up and one more chunk: 2 (p - r - 1) + (v - 1) p + 1 chunks of 1/v each."""
     ranks, chunks = pipeline.ranks, pipeline.chunks
-    if chunks == 1:
-        return _one_f_one_b(pipeline, rank)
     warmup = 2 * (ranks - rank - 1) + (chunks - 1) * ranks
     return Fraction(min(warmup + 1, pipeline.microbatches * chunks), chunks)
-
-
-def _zb_h2(pipeline: Pipeline, rank: int) -> Fraction:
-    return Fraction(min(2 * (pipeline.ranks - rank) - 1, 2 * pipeline.ranks - 1))
-
-
-def _whole(pipeline: Pipeline, rank: int) -> Fraction:
-    return Fraction(pipeline.ranks)
-
-
-def _half(pipeline: Pipeline, rank: int) -> Fraction:
-    return Fraction(pipeline.ranks, 2) + 1
-
-
-def _third(pipeline: Pipeline, rank: int) -> Fraction:
-    return Fraction(pipeline.ranks, 3) + 2
-
-
-def _dualpipe(pipeline: Pipeline, rank: int) -> Fraction:
-    return Fraction(pipeline.ranks + 1)
 
 
 _FORMS: Final[dict[str, Callable[[Pipeline, int], Fraction]]] = {
     "naive": lambda _pipeline, _rank: Fraction(1),
     "gpipe": _gpipe,
-    "1f1b": _one_f_one_b,
-    "eager-1f1b": lambda p, rank: Fraction(2 * (p.ranks - rank) - 1),
-    "interleaved-1f1b": _interleaved,
+    "GPipe": _gpipe,
     "looped-bfs": _gpipe,
-    "interleaved-zero-bubble": _interleaved,
-    "zb-h1": _one_f_one_b,
-    "zb-h2": _zb_h2,
-    "zb-auto": _zb_h2,
-    "zb-v": _whole,
-    "v-half": _half,
-    "v-min": _third,
-    "dualpipe": _dualpipe,
-    "dualpipev": _dualpipe,
-}
-_ALIASES: Final = {
-    "interleaved1f1b": "interleaved-1f1b",
-    "loopedbfs": "looped-bfs",
-    "interleavedzerobubble": "interleaved-zero-bubble",
-    "zbvzerobubble": "zb-v",
+    "LoopedBFS": _gpipe,
+    "1f1b": _one_f_one_b,
+    "1F1B": _one_f_one_b,
+    "pipedream": _one_f_one_b,
+    "eager-1f1b": _eager,
+    "interleaved-1f1b": _interleaved,
+    "Interleaved1F1B": _interleaved,
 }
