@@ -49,6 +49,7 @@ class Agent:
         self.thread_cpu_ns = 0
         self._hook_cpu_ns = 0
         self._dropped = 0
+        self._in_a_row = 0
         self._pid = os.getpid()
         self._optimizers = Optimizers()
         self._census = Census(self._optimizers, modules)
@@ -130,9 +131,8 @@ class Agent:
 
     def _put_step(self) -> None:
         measures = self._census.counted.copy()
-        measures.lack("host", Reason.NOT_COUNTED)
         self._put_clock(measures)
-        self._gauges.read_allocator(measures, stepped=True)
+        self._gauges.read_quickly(measures, stepped=True)
         self._put(Kind.STEP, measures, self._census.bits)
 
     def sample(self) -> None:
@@ -147,14 +147,15 @@ class Agent:
 
     def happened(self, happening: Happening) -> None:
         """Write an event together with a sample of this moment."""
-        measures, bits = self._everything()
+        measures, bits = self._everything(whatever_it_costs=True)
         self._put_event(happening, measures, bits)
 
-    def _everything(self) -> tuple[Measures, bytes]:
+    def _everything(self, whatever_it_costs: bool = False) -> tuple[Measures, bytes]:
         measures = Measures()
         self._put_clock(measures)
         self._gauges.read(measures, stepped=self._optimizers.step > 0)
-        return measures, self._census.put_now(measures, self._gauges.device.ordinal >= 0)
+        on_accelerator = self._gauges.device.ordinal >= 0
+        return measures, self._census.put_now(measures, on_accelerator, whatever_it_costs)
 
     def _put_clock(self, measures: Measures) -> None:
         found = {"step": self._optimizers.step, "probe_cpu_ns": self._hook_cpu_ns + self.thread_cpu_ns}
@@ -186,13 +187,17 @@ class Agent:
         )
 
     def _write(self, record: Record) -> None:
-        if os.getpid() == self._pid and not self._ring.put(record):
+        if os.getpid() != self._pid:
+            return
+        if not self._ring.put(record):
             self._dropped += 1
+        self._in_a_row = 0
 
     def swallow(self, error: Exception) -> None:
-        """Count an error of our own and go quiet when there are too many."""
+        """Count an error of our own and go quiet after too many with no success between them."""
         self.errors += 1
-        if self.errors < _MOST_ERRORS or self.quiet:
+        self._in_a_row += 1
+        if self._in_a_row < _MOST_ERRORS or self.quiet:
             return
         self.quiet = True
         measures = Measures()

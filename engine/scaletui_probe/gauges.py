@@ -30,17 +30,17 @@ class Gauges:
 
     def read(self, measures: Measures, stepped: bool) -> None:
         """Fill in allocator, driver and host memory."""
+        self.read_quickly(measures, stepped)
+        if self.device.ordinal >= 0:
+            self._driver(measures)
+
+    def read_quickly(self, measures: Measures, stepped: bool) -> None:
+        """Fill in allocator and host memory, which the end of a step can afford; the driver may take its time."""
         resident = self._resident.read()
         if resident is None:
             measures.lack("host", Reason.NOT_SUPPORTED)
         else:
             measures.put({"host_rss": resident})
-        self.read_allocator(measures, stepped)
-        if self.device.ordinal >= 0:
-            self._driver(measures)
-
-    def read_allocator(self, measures: Measures, stepped: bool) -> None:
-        """Fill in the allocator's figures alone: what the end of a step can afford."""
         if self.device.ordinal < 0:
             measures.lack("allocator", cuda.absence(stepped))
             measures.lack("driver", cuda.absence(stepped))

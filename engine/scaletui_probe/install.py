@@ -11,7 +11,7 @@ import os
 from typing import NamedTuple
 
 MODULE = "scaletui_probe_start"
-_MODULE_TEXT = '''"""Arms scaletui's probe; `scaletui probe install` wrote this, `scaletui probe remove` removes it."""
+_MODULE_TEXT = '''"""Arms scaletui's probe; see `scaletui probe install` and `scaletui probe remove`."""
 
 import os
 import sys
