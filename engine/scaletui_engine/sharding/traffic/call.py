@@ -13,15 +13,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`count` equal collectives."""
+    """The same data on its way `count` times, each time in `messages` collectives."""
 
     op: Collective
     payload: int
-    """Bytes of one: the full array for AR, AG and RS, one rank's buffer for A2A, the message for a send."""
+    """Bytes of one time: the whole array for AR, AG and RS, one rank's buffer for A2A, a send's message."""
     ranks: int
     count: int = 1
     what: str = ""
     """Message id of what is sent."""
+    messages: int = 1
+
+    @property
+    def collectives(self) -> int:
+        """Collectives in all."""
+        return self.count * self.messages
 
     @property
     def bytes(self) -> int:

@@ -1,0 +1,109 @@
+"""From an element, or a tile, to the ranks that hold it: over pipeline stages, replicas and flat runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scaletui_engine.sharding.layout import check_element
+from scaletui_engine.sharding.rank_view import rank_view, stage_parameters
+from scaletui_engine.sharding.tensor_map import Flat, Part, TensorMap, tensor_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scaletui_engine.scenario import Scenario
+    from scaletui_engine.sharding.names import Named
+    from scaletui_engine.sharding.rankset import RankSet
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """The ranks that hold an element."""
+
+    inner: RankSet
+    """Counted from the first rank of a stage, before a flat cut."""
+    stages: tuple[int, ...]
+    """Pipeline ranks that have the parameter: two for a tied table."""
+    stage_size: int
+    lane: tuple[int, int, int] | None = None
+    """(place, degree, stride) of the flat cut that holds the element."""
+
+    def __iter__(self) -> Iterator[int]:
+        """Ascending."""
+        for stage in self.stages:
+            for rank in self.inner:
+                if self.lane is None or rank // self.lane[2] % self.lane[1] == self.lane[0]:
+                    yield stage * self.stage_size + rank
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        each = len(self.inner)
+        if self.lane is not None:
+            each = sum(1 for rank in self.inner if rank // self.lane[2] % self.lane[1] == self.lane[0])
+        return each * len(self.stages)
+
+
+def stages_of(scenario: Scenario, named: Named) -> tuple[int, ...]:
+    """Pipeline ranks that hold a parameter (any layer of it where none is named)."""
+    return tuple(
+        stage
+        for stage in range(scenario.plan.axes.pp)
+        for tensor in stage_parameters(scenario, stage)
+        if tensor.name == named.tensor.name
+        and (named.layer is None or tensor.layers is None or named.layer in tensor.layers)
+    )
+
+
+def holders(scenario: Scenario, named: Named, element: tuple[int, ...], part: Part = Part.WEIGHTS) -> Holders:
+    """Who holds an element of a parameter; of an expert's, the first index is the expert.
+
+    Raises ValueRangeError for an index outside the shape.
+    """
+    found = tensor_map(scenario, named.tensor, part)
+    check_element(element, found.shape)
+    inner = found.layout.holders(element)
+    axes = scenario.plan.axes
+    size = axes.world // axes.pp
+    lane = _lane(scenario, named, (found, element), part)
+    return Holders(inner, stages_of(scenario, named), size, lane)
+
+
+def _lane(
+    scenario: Scenario, named: Named, where: tuple[TensorMap, tuple[int, ...]], part: Part
+) -> tuple[int, int, int] | None:
+    found, element = where
+    if found.flat is Flat.NONE or found.degree == 1:
+        return None
+    position = _position(found, element)
+    if found.flat is Flat.PARAMETER:
+        place = position // -(-found.whole_numel // found.degree)
+    else:
+        place = _search(scenario, named, (found, position), part)
+    return place, found.degree, found.lane
+
+
+def _position(found: TensorMap, element: tuple[int, ...]) -> int:
+    """Row-major place of an element in the piece that TP and EP leave."""
+    rank = next(iter(found.layout.holders(element)))
+    position = 0
+    for index, along in zip(element, found.layout.slices(rank), strict=True):
+        before = sum(min(stop, index) - start for start, stop in along if start < index)
+        position = position * sum(stop - start for start, stop in along) + before
+    return position
+
+
+def _search(scenario: Scenario, named: Named, where: tuple[TensorMap, int], part: Part) -> int:
+    """The run that holds a position: runs follow the buffer, so the first one that has it is it."""
+    found, position = where
+    stage = stages_of(scenario, named)[0]
+    first = stage * (scenario.plan.axes.world // scenario.plan.axes.pp)
+    layers = named.tensor.layers
+    layer = named.layer if named.layer is not None or layers is None else layers[0]
+    for place in range(found.degree):
+        for row in rank_view(scenario, first + place * found.lane, part).rows:
+            here = row.tensor.name == named.tensor.name and (row.layers is None or layer in row.layers)
+            if here and row.run is not None and row.run[0] <= position < row.run[1]:
+                return place
+    raise AssertionError("every element lies in a run")

@@ -1,0 +1,209 @@
+"""One tensor of a scenario on its ranks: cut by TP and EP, then by the strategy's way over the data ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.compat import StrEnum
+from scaletui_engine.memory.load import MEGATRON, Load, load_of
+from scaletui_engine.model import TpRule
+from scaletui_engine.plan import Strategy
+from scaletui_engine.sharding.fsdp2 import shard_dim_of_experts
+from scaletui_engine.sharding.layout import Layout
+from scaletui_engine.sharding.mesh import Axis, Mesh
+from scaletui_engine.sharding.placement import REPLICATE, Placement, shard
+from scaletui_engine.sharding.zero import Zero3Param, persists
+
+if TYPE_CHECKING:
+    from scaletui_engine.model import Tensor
+    from scaletui_engine.scenario import Scenario
+    from scaletui_engine.sharding.intervals import Interval
+
+
+class Part(StrEnum):
+    """What a rank holds of a parameter."""
+
+    WEIGHTS = "weights"
+    GRADIENTS = "gradients"
+    OPTIMIZER = "optimizer"
+
+
+class Flat(StrEnum):
+    """How a tensor's elements are cut as one run, behind TP and EP."""
+
+    NONE = "none"
+    """By dims, as the layout says, or not at all."""
+    PARAMETER = "parameter"
+    """Every parameter alone, equal runs (ZeRO-3)."""
+    UNIT = "unit"
+    """The parameters of a layer end to end (FSDP1)."""
+    BUFFER = "buffer"
+    """All parameters of the stage end to end (ZeRO-1 and 2, Megatron's distributed optimizer)."""
+
+
+_DIMS: Final = {TpRule.COLUMN: 0, TpRule.VOCAB: 0, TpRule.KV: 0, TpRule.ROW: 1}
+_BY_DIM: Final = (Strategy.FSDP, Strategy.HSDP)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMap:
+    """The layout of one tensor inside a pipeline stage; ranks are counted from the stage's first."""
+
+    tensor: Tensor
+    layout: Layout
+    """Of the whole tensor, experts stacked along a first dim of their own; padded rows included."""
+    declared: Layout
+    """What DTensor's placements say; the same but for strided shards that are uneven."""
+    flat: Flat
+    degree: int
+    """Ranks over which the data-parallel cut runs."""
+    lane: int
+    """Ranks between neighbours of that cut."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the whole tensor as it is stored, padding of the vocabulary included."""
+        return self.layout.shape
+
+    @property
+    def even_numel(self) -> int:
+        """Elements that every rank allocates, flat buffers left out."""
+        if self.flat is Flat.PARAMETER:
+            return Zero3Param(self.whole_numel, self.degree).allocated
+        return prod(self.layout.padded_shape())
+
+    @property
+    def whole_numel(self) -> int:
+        """Elements of the piece that TP and EP leave."""
+        return prod(self.layout.padded_shape()) if self.flat is not Flat.NONE else self.layout.numel(0)
+
+    def place(self, inner: int) -> int:
+        """Which of the `degree` runs a rank of the stage holds."""
+        return inner // self.lane % self.degree
+
+    def run(self, inner: int) -> Interval | None:
+        """Elements of the local piece, row-major, that a rank holds where every parameter is cut alone."""
+        if self.flat is not Flat.PARAMETER:
+            return None
+        return Zero3Param(self.whole_numel, self.degree).range(self.place(inner))
+
+
+def tensor_map(scenario: Scenario, tensor: Tensor, part: Part) -> TensorMap:
+    """The map of one tensor; layers are alike, so there is one for all of them."""
+    return _map(load_of(scenario.model.arch, scenario.plan), replace(tensor, layers=None), part)
+
+
+@lru_cache(maxsize=4096)
+def _map(load: Load, tensor: Tensor, part: Part) -> TensorMap:
+    strategy = load.plan.strategy
+    axes = _expert_axes(load) if tensor.is_expert else _dense_axes(load)
+    shape = (tensor.experts, *_shape(tensor, load)) if tensor.is_expert else _shape(tensor, load)
+    model = [(axis, _model_placement(axis, tensor, load)) for axis in axes[2:]]
+    sharded = _is_sharded(strategy, part)
+    degree, lane = _data_cut(strategy, axes)
+    if degree == 1 or not sharded:
+        data = [(axes[0], REPLICATE), (axes[1], REPLICATE)]
+        return _finish(tensor, shape, data + model, (Flat.NONE, 1, lane))
+    if strategy in _BY_DIM:
+        dim = shard_dim_of_experts(tensor.experts, degree * load.plan.axes.ep) if tensor.is_expert else 0
+        return _finish(
+            tensor, shape, [(axes[0], REPLICATE), (axes[1], shard(dim)), *model], (Flat.NONE, 1, lane)
+        )
+    data = [(axes[0], REPLICATE), (axes[1], REPLICATE)]
+    flat = _flat_of(strategy)
+    if flat is Flat.PARAMETER and part is Part.WEIGHTS and persists(prod(shape)):
+        flat, degree = Flat.NONE, 1
+    return _finish(tensor, shape, data + model, (flat, degree, lane))
+
+
+def _finish(
+    tensor: Tensor,
+    shape: tuple[int, ...],
+    axes: list[tuple[Axis, Placement]],
+    cut: tuple[Flat, int, int],
+) -> TensorMap:
+    """Axes are slowest first; the model axes behind the second cut before the data axes do."""
+    kept = [(axis, placement) for axis, placement in axes if axis.size > 1] or axes[:1]
+    mesh = Mesh(tuple(axis for axis, _ in kept))
+    real = tuple(placement for _, placement in kept)
+    layout = Layout(shape, mesh, real, tuple(reversed(range(len(kept)))))
+    declared = Layout(shape, mesh, tuple(_declared(kept, index) for index in range(len(kept))))
+    flat, degree, lane = cut
+    return TensorMap(tensor, layout, declared, flat, degree, lane)
+
+
+def _declared(axes: list[tuple[Axis, Placement]], index: int) -> Placement:
+    """A shard becomes strided by the axes behind it that cut the same dim before."""
+    placement = axes[index][1]
+    if not placement.cuts:
+        return placement
+    factor = prod(axis.size for axis, other in axes[index + 1 :] if other.cuts and other.dim == placement.dim)
+    return shard(placement.dim, factor)
+
+
+def _dense_axes(load: Load) -> list[Axis]:
+    """(dp_replicate, dp_shard x cp, tp), tp cut in two where it has more ranks than key/value heads."""
+    axes = load.plan.axes
+    data = [Axis("dp_replicate", axes.dp_replicate), Axis("dp_shard_cp", axes.dp_shard * axes.cp)]
+    kv = load.arch.kv_heads
+    copies = axes.tp // kv if load.arch.mla is None and kv < axes.tp else 1
+    return [*data, Axis("tp", axes.tp // copies), Axis("tp_copy", copies)]
+
+
+def _expert_axes(load: Load) -> list[Axis]:
+    """(dp_replicate, efsdp, ep, etp): torchtitan's sparse mesh, with Megatron's etp inside."""
+    axes = load.plan.axes
+    ranks = axes.dp_replicate * axes.dp_shard * axes.cp * axes.tp
+    shards, rest = divmod(axes.dp_shard * axes.cp * axes.tp, axes.ep * load.etp)
+    replicas = axes.dp_replicate
+    if rest or not shards:
+        replicas, shards = 1, ranks // (axes.ep * load.etp)
+    return [Axis("dp_replicate", replicas), Axis("efsdp", shards), Axis("ep", axes.ep), Axis("etp", load.etp)]
+
+
+def _model_placement(axis: Axis, tensor: Tensor, load: Load) -> Placement:
+    """What TP or EP does to a tensor along one of its axes."""
+    if axis.name == "ep":
+        return shard(0)
+    dim = _DIMS.get(tensor.tp)
+    if dim is None or (tensor.tp is TpRule.VOCAB and not load.plan.runtime.split_vocab):
+        return REPLICATE
+    if axis.name == "tp_copy":
+        return REPLICATE if tensor.tp is TpRule.KV else shard(dim)
+    return shard(dim + 1 if tensor.is_expert else dim)
+
+
+def _shape(tensor: Tensor, load: Load) -> tuple[int, ...]:
+    """The stored shape: vocabulary tables with their padding."""
+    if tensor.tp is TpRule.VOCAB and load.plan.runtime.split_vocab:
+        return (load.vocab, *tensor.shape[1:])
+    return tensor.shape
+
+
+def _is_sharded(strategy: Strategy, part: Part) -> bool:
+    return {
+        Part.WEIGHTS: strategy.shards_weights,
+        Part.GRADIENTS: strategy.shards_gradients,
+        Part.OPTIMIZER: strategy.shards_optimizer,
+    }[part]
+
+
+def _data_cut(strategy: Strategy, axes: list[Axis]) -> tuple[int, int]:
+    """(ranks, stride) of the data-parallel cut: ZeRO takes all of dp x cp, FSDP the shard axis alone."""
+    lane = prod(axis.size for axis in axes[2:])
+    whole = strategy in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+    return axes[1].size * (axes[0].size if whole else 1), lane
+
+
+def _flat_of(strategy: Strategy) -> Flat:
+    if strategy is Strategy.ZERO3:
+        return Flat.PARAMETER
+    return Flat.UNIT if strategy is Strategy.FSDP1 else Flat.BUFFER
+
+
+def is_megatron(scenario: Scenario) -> bool:
+    """Whether ZeRO-1 is Megatron's distributed optimizer, or DeepSpeed's buffer."""
+    return scenario.plan.framework in MEGATRON

@@ -1,0 +1,153 @@
+"""What one pipeline rank runs in a step, in the numbers that traffic is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING
+
+from scaletui_engine.memory.load import Load, load_of
+from scaletui_engine.plan import Recompute
+from scaletui_engine.sharding.rank_view import stage_parameters, units_of
+from scaletui_engine.sharding.tensor_map import Part, tensor_map
+from scaletui_engine.stages import rank_stages
+from scaletui_engine.tensors.experts import expert_layers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scaletui_engine.model import Tensor
+    from scaletui_engine.scenario import Scenario
+    from scaletui_engine.stages import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Parameters that are gathered and reduced together, on a rank after TP and EP."""
+
+    count: int
+    """Equal units: layers."""
+    root: bool
+    expert: bool
+    numel: int
+    """Elements of one, before the data-parallel cut."""
+    padded: int
+    """The same with FSDP2's padding: what a gather delivers."""
+    shapes: tuple[int, ...]
+    """Elements of every parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pipeline rank of a valid scenario."""
+
+    scenario: Scenario
+    load: Load
+    stage_rank: int
+    stages: tuple[Stage, ...]
+    units: tuple[Unit, ...]
+
+    @property
+    def microbatches(self) -> int:
+        """Microbatches of one data-parallel rank."""
+        return max(self.scenario.plan.accumulation, 1)
+
+    @property
+    def layers(self) -> int:
+        """Layers of the rank."""
+        return sum(len(stage.layers) for stage in self.stages)
+
+    @property
+    def moe_layers(self) -> int:
+        """Layers with experts."""
+        arch = self.load.arch
+        if arch.moe is None:
+            return 0
+        held = expert_layers(arch, arch.moe)
+        return sum(1 for stage in self.stages for layer in stage.layers if layer in held)
+
+    @property
+    def embedding(self) -> bool:
+        """Whether the rank holds the token table."""
+        return any(stage.embedding for stage in self.stages)
+
+    @property
+    def head(self) -> bool:
+        """Whether the rank computes the loss."""
+        return any(stage.head for stage in self.stages)
+
+    @property
+    def stream(self) -> int:
+        """Bytes of one residual stream tensor of a microbatch, the whole sequence of the rank's cp share."""
+        return self.load.tokens * self.load.arch.hidden * self.load.item
+
+    @property
+    def recomputes(self) -> bool:
+        """Whether the forward pass of the layers runs twice."""
+        return self.scenario.plan.recompute is Recompute.FULL
+
+    def numel(self, *, expert: bool) -> int:
+        """Elements of the rank before the data-parallel cut."""
+        return sum(unit.numel * unit.count for unit in self.units if unit.expert is expert)
+
+    def sizes(self, *, expert: bool) -> Iterator[int]:
+        """Elements of every parameter, in the order of the units."""
+        return (n for unit in self.units if unit.expert is expert for n in unit.shapes * unit.count)
+
+
+def step_of(scenario: Scenario, stage_rank: int) -> Step:
+    """The step of one pipeline rank."""
+    arch, plan = scenario.model.arch, scenario.plan
+    stages = rank_stages(arch.layers, plan)[stage_rank]
+    return Step(scenario, load_of(arch, plan), stage_rank, stages, _units(scenario, stage_rank))
+
+
+@lru_cache(maxsize=256)
+def _units(scenario: Scenario, stage_rank: int) -> tuple[Unit, ...]:
+    held = stage_parameters(scenario, stage_rank)
+    return tuple(
+        _unit(scenario, [held[place] for place in places], layers) for places, layers in units_of(held)
+    )
+
+
+def _unit(scenario: Scenario, members: list[Tensor], layers: tuple[range | None, ...]) -> Unit:
+    root = layers[0] is None
+    count = 1 if root else sum(len(window or ()) for window in layers)
+    gathered = [_gathered(scenario, tensor) for tensor in members]
+    return Unit(
+        count,
+        root,
+        members[0].is_expert,
+        sum(whole for whole, _ in gathered),
+        sum(padded for _, padded in gathered),
+        tuple(whole for whole, _ in gathered),
+    )
+
+
+def _gathered(scenario: Scenario, tensor: Tensor) -> tuple[int, int]:
+    """(elements after TP and EP, the same as the padded chunks of the data-parallel ranks add up)."""
+    found = tensor_map(scenario, tensor, Part.WEIGHTS)
+    model = {"tp", "tp_copy", "ep", "etp"}
+    layout = found.layout
+    data = [
+        axis.size
+        for axis, placement in zip(layout.mesh.axes, layout.placements, strict=True)
+        if placement.cuts and axis.name not in model
+    ]
+    padded = prod(layout.padded_shape()) * prod(data)
+    cuts = prod(
+        axis.size
+        for axis, placement in zip(layout.mesh.axes, layout.placements, strict=True)
+        if placement.cuts and axis.name in model
+    )
+    return prod(found.shape) // cuts, padded
+
+
+def heaviest_stage(scenario: Scenario) -> int:
+    """The pipeline rank with most parameters: a mean over stages would hide it."""
+    plan = scenario.plan
+    totals = [
+        sum(tensor.total for tensor in stage_parameters(scenario, rank)) for rank in range(plan.axes.pp)
+    ]
+    return totals.index(max(totals))

@@ -1,0 +1,149 @@
+"""What the ranks of a scenario hold: together the model, no element twice but on replicas, and to the byte."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from math import prod
+
+import pytest
+
+from scaletui_engine.catalog import load_gpu
+from scaletui_engine.cluster import Cluster
+from scaletui_engine.defaults import PlanChoices, plan_from
+from scaletui_engine.errors import UnknownNameError, ValueRangeError
+from scaletui_engine.model import Arch, Model, Moe
+from scaletui_engine.plan import Strategy
+from scaletui_engine.scenario import Scenario
+from scaletui_engine.sharding.holders import holders, stages_of
+from scaletui_engine.sharding.names import Named, parameter, search, shown
+from scaletui_engine.sharding.rank_view import rank_view
+from scaletui_engine.sharding.tensor_map import Flat, Part, tensor_map
+from scaletui_engine.tensors import tensors
+
+DENSE = Arch(layers=4, hidden=12, heads=4, kv_heads=2, head_dim=3, ffn=20, vocab=37)
+EXPERTS = replace(DENSE, moe=Moe(experts=8, topk=2, ffn=6, shared=1, shared_ffn=8, first_dense=1))
+TIED = replace(DENSE, tie=True)
+
+
+def scenario(arch: Arch, gpus: int, **choices: object) -> Scenario:
+    model = Model("tiny", "test", arch, None, "made for tests")
+    cluster = Cluster(load_gpu("h100-sxm"), gpus)
+    return Scenario(model, cluster, plan_from(PlanChoices(seq=16, **choices), model, cluster))  # type: ignore[arg-type]
+
+
+PLANS = {
+    "fsdp": {"strategy": Strategy.FSDP},
+    "fsdp tp": {"strategy": Strategy.FSDP, "tp": 2},
+    "fsdp tp4 over two kv heads": {"strategy": Strategy.FSDP, "tp": 4},
+    "fsdp cp": {"strategy": Strategy.FSDP, "cp": 2},
+    "fsdp pp": {"strategy": Strategy.FSDP, "pp": 2, "global_batch": 8},
+    "hsdp": {"strategy": Strategy.HSDP, "dp_replicate": 2},
+    "ddp tp": {"strategy": Strategy.DDP, "tp": 2},
+    "zero1": {"strategy": Strategy.ZERO1},
+    "zero2 pp": {"strategy": Strategy.ZERO2, "pp": 2},
+    "zero3 tp": {"strategy": Strategy.ZERO3, "tp": 2},
+    "fsdp1": {"strategy": Strategy.FSDP1},
+}
+
+
+@pytest.mark.parametrize("part", list(Part))
+@pytest.mark.parametrize("arch", [DENSE, EXPERTS, TIED], ids=["dense", "experts", "tied"])
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
+def test_ranks_hold_every_element_as_often_as_there_are_replicas(
+    plan: dict[str, object], arch: Arch, part: Part
+) -> None:
+    world = scenario(arch, 8, **plan)
+    held: Counter[tuple[str, int | None]] = Counter()
+    for rank in range(8):
+        for row in rank_view(world, rank, part).rows:
+            for layer in row.layers or (None,):
+                held[row.tensor.name, layer] += row.numel
+    for tensor in tensors(arch):
+        found = tensor_map(world, tensor, part)
+        for layer in tensor.layers or (None,):
+            stages = len(stages_of(world, Named(tensor, layer)))
+            ranks = stages * 8 // world.plan.axes.pp
+            copies = ranks * found.layout.replicas // found.layout.mesh.world
+            copies = copies if found.flat is Flat.NONE else copies // found.degree
+            assert held[tensor.name, layer] == copies * prod(found.shape), (tensor.name, layer)
+
+
+@pytest.mark.parametrize("arch", [DENSE, EXPERTS], ids=["dense", "experts"])
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
+def test_holders_are_the_ranks_whose_rows_have_the_element(plan: dict[str, object], arch: Arch) -> None:
+    world = scenario(arch, 8, **plan)
+    named = parameter(arch, "layers.2.attention.wk")
+    for element in ((0, 0), (2, 11), (3, 5), (5, 11)):
+        for part in Part:
+            answered = list(holders(world, named, element, part))
+            assert answered == [rank for rank in range(8) if _has(world, rank, element, part)], (
+                element,
+                part,
+            )
+            assert holders(world, named, element, part).count == len(answered) > 0
+
+
+def _has(world: Scenario, rank: int, element: tuple[int, ...], part: Part) -> bool:
+    for row in rank_view(world, rank, part).rows:
+        inside = all(
+            any(start <= index < stop for start, stop in along)
+            for index, along in zip(element, row.region, strict=False)
+        )
+        here = row.tensor.name.endswith("attention.wk") and 2 in (row.layers or ())
+        if here and inside and (row.run is None or row.run[0] <= _position(row.region, element) < row.run[1]):
+            return True
+    return False
+
+
+def _position(region: tuple[tuple[tuple[int, int], ...], ...], element: tuple[int, ...]) -> int:
+    rows, columns = ([i for start, stop in along for i in range(start, stop)] for along in region)
+    return rows.index(element[0]) * len(columns) + columns.index(element[1])
+
+
+def test_fsdp_pads_a_vocabulary_of_37_rows_on_8_ranks() -> None:
+    world = scenario(DENSE, 8)
+    last = rank_view(world, 7).rows[0]
+    assert (last.tensor.name, last.region[0], last.numel, last.allocated) == (
+        "tok_embeddings",
+        ((35, 37),),
+        24,
+        60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tok_embeddings", "tok_embeddings"),
+        ("layers.3.attention.wq", "layers.3.attention.wq"),
+        ("layers.*.attention.wq", "layers.[0-3].attention.wq"),
+        ("layers.2.experts.5.w1", "layers.2.experts.5.w1"),
+    ],
+)
+def test_names(name: str, expected: str) -> None:
+    assert shown(parameter(EXPERTS, name)) == expected
+
+
+def test_search_finds_the_words_in_a_layer() -> None:
+    found = [shown(named) for named in search(DENSE, "layers.3.mlp")]
+    assert found == [f"layers.3.feed_forward.{name}" for name in ("w1", "w3", "w2")]
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("layers.3.attention.wk2", UnknownNameError, "did you mean 'layers.{layer}.attention.wk'"),
+        ("layers.4.attention.wk", ValueRangeError, r"layers \[0-3\], not 4"),
+        ("layers.2.experts.8.w1", ValueRangeError, "experts 0 to 7, not 8"),
+        ("layers.0.experts.1.w1", ValueRangeError, r"layers \[1-3\], not 0"),
+    ],
+)
+def test_names_that_are_not_there(name: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        parameter(EXPERTS, name)
+
+
+def test_a_rank_outside_the_world() -> None:
+    with pytest.raises(ValueRangeError, match="rank 8 is not in 0 <= rank < world = 8"):
+        rank_view(scenario(DENSE, 8), 8)
