@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaletui_probe import identity
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from scaletui_probe.states import Job
 
 _MOST_ERRORS = 20
+_ERRORS_WITHIN_NS = 900 * 10**9
 _RECORD_SHARE = 0.0008
 """Of the time that passes, what records of steps may cost; short steps share one."""
 
@@ -49,7 +51,7 @@ class Agent:
         self.thread_cpu_ns = 0
         self._hook_cpu_ns = 0
         self._dropped = 0
-        self._in_a_row = 0
+        self._errors_at: deque[int] = deque(maxlen=_MOST_ERRORS)
         self._pid = os.getpid()
         self._optimizers = Optimizers()
         self._census = Census(self._optimizers, modules)
@@ -187,17 +189,16 @@ class Agent:
         )
 
     def _write(self, record: Record) -> None:
-        if os.getpid() != self._pid:
-            return
-        if not self._ring.put(record):
+        if os.getpid() == self._pid and not self._ring.put(record):
             self._dropped += 1
-        self._in_a_row = 0
 
     def swallow(self, error: Exception) -> None:
-        """Count an error of our own and go quiet after too many with no success between them."""
+        """Count an error of our own and go quiet after too many in a short time."""
         self.errors += 1
-        self._in_a_row += 1
-        if self._in_a_row < _MOST_ERRORS or self.quiet:
+        now = time.monotonic_ns()
+        self._errors_at.append(now)
+        many = len(self._errors_at) == _MOST_ERRORS and now - self._errors_at[0] < _ERRORS_WITHIN_NS
+        if self.quiet or not many:
             return
         self.quiet = True
         measures = Measures()

@@ -35,7 +35,7 @@ class Gauges:
             self._driver(measures)
 
     def read_quickly(self, measures: Measures, stepped: bool) -> None:
-        """Fill in allocator and host memory, which the end of a step can afford; the driver may take its time."""
+        """Fill in allocator and host memory: what the end of a step can afford; the driver may be slow."""
         resident = self._resident.read()
         if resident is None:
             measures.lack("host", Reason.NOT_SUPPORTED)
