@@ -85,7 +85,8 @@ def scenario_from(args: Namespace) -> Scenario:
 
 
 def _words(args: Namespace) -> dict[str, str]:
-    return {field: getattr(args, field) for field in FIELDS if getattr(args, field) is not None}
+    given = {field: getattr(args, field, None) for field in FIELDS}
+    return {field: word for field, word in given.items() if word is not None}
 
 
 def _given(args: Namespace) -> dict[str, Any]:
