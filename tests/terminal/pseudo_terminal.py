@@ -50,7 +50,8 @@ class Setup:
     environment: Mapping[str, str] = field(default_factory=dict)
     bytes_per_s: int | None = None
     """How fast the terminal reads; None for as fast as it can."""
-    stdin_is_pipe: bool = False
+    has_own_input: bool = False
+    """Whether input comes from a terminal of its own, so that it can end while the screen is still there."""
 
 
 def environment(setup: Setup) -> dict[str, str]:
@@ -71,18 +72,21 @@ class PseudoTerminal:
         self._answered = 0
         self._resized_at = 0
         self.master, self.slave = pty.openpty()
+        self.keyboard, keys = pty.openpty() if self.setup.has_own_input else (self.master, self.slave)
         self._set_size(self.setup.columns, self.setup.rows)
         self.attributes = termios.tcgetattr(self.slave)
         """Line settings before the program."""
         self.process = subprocess.Popen(
             [sys.executable, "-c", _TAKE_TERMINAL, *command],
-            stdin=subprocess.PIPE if self.setup.stdin_is_pipe else self.slave,
+            stdin=keys,
             stdout=self.slave,
             stderr=self.slave,
             env=environment(self.setup),
             cwd=ROOT,
             start_new_session=True,
         )
+        if keys != self.slave:
+            os.close(keys)
 
     def __enter__(self) -> PseudoTerminal:
         return self
@@ -91,19 +95,14 @@ class PseudoTerminal:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        if self.process.stdin is not None:
-            self.process.stdin.close()
+        self.end_input()
         self.hang_up()
         os.close(self.slave)
 
     def send(self, keys: bytes) -> int:
         """Press keys; returns the number of bytes read up to here, a mark for `since`."""
         mark = len(self.output)
-        if self.process.stdin is not None:
-            self.process.stdin.write(keys)
-            self.process.stdin.flush()
-        else:
-            os.write(self.master, keys)
+        os.write(self.keyboard, keys)
         return mark
 
     def since(self, mark: int) -> bytes:
@@ -119,12 +118,14 @@ class PseudoTerminal:
         """Close the terminal's end, as a lost connection does."""
         if self.master >= 0:
             os.close(self.master)
+            self.keyboard = -1 if self.keyboard == self.master else self.keyboard
             self.master = -1
 
-    def close_stdin(self) -> None:
-        """End the input, where it is a pipe."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
+    def end_input(self) -> None:
+        """Close the input, where it is a terminal of its own."""
+        if self.keyboard not in (self.master, -1):
+            os.close(self.keyboard)
+            self.keyboard = -1
 
     def wait_until(self, happened: Callable[[], bool], what: str) -> None:
         """Read until something has happened; fails with the tail of the output when it never does."""
@@ -190,8 +191,7 @@ class PseudoTerminal:
         self.output += data
         for query in _QUERY.finditer(self.output, self._answered):
             self._answered = query.end()
-            if self.process.stdin is None:
-                os.write(self.master, ANSWERS[query.group()])
+            os.write(self.keyboard, ANSWERS[query.group()])
         return bool(data)
 
     def _allowance(self) -> int:
