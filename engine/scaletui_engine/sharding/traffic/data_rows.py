@@ -134,7 +134,7 @@ def _zero3(step: Step, ranks: int, *, expert: bool) -> tuple[Call, ...]:
 
 
 def _fsdp_unit(step: Step, unit: Unit, shards: int, replicas: int) -> Iterator[Call]:
-    """One kind of unit: gathers by its reshard rule, a reduce-scatter a microbatch, then HSDP's all-reduce."""
+    """One kind of unit: gathers by its reshard rule, a reduce-scatter a microbatch, HSDP's all-reduce."""
     plan, recipe, times = step.scenario.plan, step.load.precision, step.microbatches
     item = recipe.compute if recipe.compute else recipe.weights
     synced = 1 if plan.runtime.no_sync or plan.axes.pp > 1 else times

@@ -11,8 +11,8 @@ from scaletui_engine.collectives.cost import Algorithm, Wires, cost
 from scaletui_engine.collectives.wire import Collective
 from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.runtime import Framework
-from scaletui_engine.sharding.mesh import Axis, Groups, Mesh
 from scaletui_engine.sharding.orders import mesh_of
+from scaletui_engine.sharding.rank_card import expert_mesh
 from scaletui_engine.sharding.traffic.call import Call
 from scaletui_engine.sharding.traffic.data_rows import implemented_rows, paper_rows
 from scaletui_engine.sharding.traffic.model_rows import model_rows
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from scaletui_engine.cluster import Cluster
     from scaletui_engine.scenario import Scenario
+    from scaletui_engine.sharding.mesh import Groups
 
 _AXES: Final = {
     "tp": ("tp",), "cp": ("cp",), "pp": ("pp",), "dp_replicate": ("dp_replicate",),
@@ -41,6 +42,10 @@ VERSIONS: Final = {
 }
 """Whose habits the second column follows, at the version that was read or run."""
 _SCALAR: Final = 4
+_SUMMING_SWITCHES: Final = ("NVLink4", "NVLink5")
+"""NVSwitches that add up in the switch (NVLS) came with Hopper."""
+_BRIDGE: Final = 2
+"""Two GPUs on a bridge have no switch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +112,8 @@ def groups_named(scenario: Scenario, group: str) -> Groups:
     """The groups of an axis, or of several taken together, in Megatron's order of ranks."""
     axes = scenario.plan.axes
     if group in _EXPERT_AXES:
-        return _expert_mesh(scenario).groups(*_EXPERT_AXES[group])
+        return expert_mesh(scenario).groups(*_EXPERT_AXES[group])
     return mesh_of(axes).groups(*_AXES[group])
-
-
-def _expert_mesh(scenario: Scenario) -> Mesh:
-    from scaletui_engine.memory.load import load_of
-
-    axes, etp = scenario.plan.axes, load_of(scenario.model.arch, scenario.plan).etp
-    shards, rest = divmod(axes.dp_shard * axes.cp * axes.tp, axes.ep * etp)
-    replicas = axes.dp_replicate
-    if rest or not shards:
-        replicas, shards = 1, axes.dp * axes.cp * axes.tp // (axes.ep * etp)
-    names = (("pp", axes.pp), ("dp_replicate", replicas), ("efsdp", shards), ("ep", axes.ep), ("etp", etp))
-    return Mesh(tuple(Axis(name, size) for name, size in names))
 
 
 def _row(step: Step, group: str, call: Call) -> TrafficRow:
@@ -148,9 +141,12 @@ def _time(call: Call, per_domain: int, cluster: Cluster) -> tuple[float | None, 
     gpu = cluster.gpu
     if per_domain < call.ranks and gpu.network_bandwidth is None:
         return None, Algorithm.RING
-    switch = "nvlink" in gpu.link.lower() and "h" in gpu.id.lower()[:1]
     wires = Wires(
-        call.ranks, min(per_domain, call.ranks), gpu.nvlink_bandwidth, gpu.network_bandwidth or 1.0, switch
+        call.ranks,
+        min(per_domain, call.ranks),
+        gpu.nvlink_bandwidth,
+        gpu.network_bandwidth or gpu.nvlink_bandwidth,
+        gpu.link.startswith(_SUMMING_SWITCHES) and cluster.domain > _BRIDGE,
     )
     each = cost(call.op, call.payload // call.messages, wires)
     return each.seconds * call.collectives, each.algorithm

@@ -1,0 +1,63 @@
+"""`scaletui traffic`: every collective of a step, as papers count it and as a framework sends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from scaletui.commands.output import print_json, print_rows, report_pen, width
+from scaletui.commands.scenario_options import add_scenario_options, scenario_from
+from scaletui.text.language import N_, tr
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from scaletui_engine.sharding.traffic.table import TrafficRow
+
+HELP: Final = N_("every collective of a step: group, count, payload, bytes sent, link, time")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """SCENARIO OPTIONS, --stage and --json."""
+    parser.add_argument("--stage", type=int, metavar="P", help=tr("pipeline rank (the heaviest one)"))
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+    add_scenario_options(parser)
+
+
+def run(args: Namespace) -> int:
+    """Print both columns."""
+    from scaletui.view.traffic_report import traffic_rows
+    from scaletui_engine.sharding.traffic.table import traffic
+
+    scenario = scenario_from(args)
+    found = traffic(scenario, args.stage)
+    if args.json:
+        print_json(
+            {
+                "model": scenario.model.id,
+                "stage": found.stage_rank,
+                "framework": found.framework,
+                "paper": [_row(row) for row in found.paper],
+                "implemented": [_row(row) for row in found.implemented],
+            }
+        )
+    else:
+        print_rows(traffic_rows(scenario, found, width(), report_pen(args)))
+    return 0
+
+
+def _row(row: TrafficRow) -> dict[str, Any]:
+    return {
+        "axis": row.group,
+        "op": row.call.op.value,
+        "what": row.call.what,
+        "ranks": row.call.ranks,
+        "groups": row.groups,
+        "count": row.call.collectives,
+        "payload_bytes": row.call.bytes,
+        "sent_bytes": row.call.sent,
+        "link": "network" if row.network else "domain",
+        "leave_node": row.leave_node,
+        "leave_domain": row.leave_domain,
+        "algorithm": row.algorithm.value,
+        "time_s": row.seconds,
+    }
