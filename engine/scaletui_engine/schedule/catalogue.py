@@ -60,8 +60,9 @@ class CatalogueRow:
 
 
 def catalogue(comparison: Comparison, names: Iterable[str] | None = None) -> tuple[CatalogueRow, ...]:
-    """One row a schedule, in the catalogue's order; a schedule that cannot run says why."""
-    return tuple(_row(comparison, name) for name in names or schedule_names())
+    """One row a schedule, in the order named; a schedule that cannot run says why. Raises UnknownNameError."""
+    wanted = schedule_names() if names is None else tuple(entry(name).name for name in names)
+    return tuple(_row(comparison, name) for name in wanted)
 
 
 def request_of(comparison: Comparison, name: str) -> Request:

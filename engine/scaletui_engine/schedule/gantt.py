@@ -28,42 +28,46 @@ def gantt_lines(timeline: Timeline, columns: int = 160) -> tuple[str, ...]:
     """
     label = len(f"r{timeline.schedule.ranks - 1} ")
     room = max(8, columns - label)
-    wide = _exact_width(timeline, room)
-    bodies = _named(timeline, wide) if wide else _prevailing(timeline, room)
+    per_action = _columns_of_the_shortest(timeline, room)
+    bodies = _named(timeline, per_action) if per_action >= 2 else _prevailing(timeline, room)
     return tuple(f"{f'r{rank}':<{label}}{body}".rstrip() for rank, body in enumerate(bodies))
 
 
-def _exact_width(timeline: Timeline, room: int) -> int:
-    """Columns in which the shortest action has at least two, or 0 where the room does not allow it."""
-    length = timeline.end - timeline.start
-    shortest = float(length[length > 0].min())
-    per_cell = min(
-        len(str(timeline.schedule.units - 1)) + 1, floor(room * shortest / timeline.makespan + 1e-9)
+def _columns_of_the_shortest(timeline: Timeline, room: int) -> int:
+    """As many as the longest name needs, or as the room allows."""
+    return min(
+        len(str(timeline.schedule.units - 1)) + 1,
+        floor(room * _shortest(timeline) / timeline.makespan + 1e-9),
     )
-    return max(1, round(per_cell * timeline.makespan / shortest)) if per_cell >= 2 else 0
 
 
-def _named(timeline: Timeline, columns: int) -> list[str]:
+def _shortest(timeline: Timeline) -> float:
+    length = timeline.end - timeline.start
+    return float(length[length > 0].min())
+
+
+def _named(timeline: Timeline, per_action: int) -> list[str]:
+    columns = max(1, round(per_action * timeline.makespan / _shortest(timeline)))
     index = actions_in(timeline, Window(0.0, timeline.makespan, columns))
-    return [_line(timeline, row) for row in index]
+    whole = per_action > len(str(timeline.schedule.units - 1))
+    return [_line(timeline, row, whole) for row in index]
 
 
-def _line(timeline: Timeline, row: NDArray[np.int64]) -> str:
+def _line(timeline: Timeline, row: NDArray[np.int64], whole: bool) -> str:
     text: list[str] = []
-    starts = np.flatnonzero(np.diff(row, prepend=NOTHING - 1))
-    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(row)], strict=True):
+    starts = np.flatnonzero(np.diff(row, prepend=NOTHING - 1)).tolist()
+    for start, stop in zip(starts, [*starts[1:], len(row)], strict=True):
         width, index = stop - start, int(row[start])
-        text.append(IDLE * width if index == NOTHING else _cell(timeline, index, width))
+        name = "" if index == NOTHING else _name(timeline, index, whole)
+        text.append(name[:width].ljust(width, IDLE if index == NOTHING else _FILL))
     return "".join(text)
 
 
-def _cell(timeline: Timeline, index: int, width: int) -> str:
-    """Letters and numbers, or where they do not fit letters and one digit in base 36."""
+def _name(timeline: Timeline, index: int, whole: bool) -> str:
+    """Letter and number of an action or of both of a pair; else the number's last digit in base 36."""
     actions = [timeline.table.action(i) for i in range(index, int(timeline.table.last[index]) + 1)]
-    name = "&".join(f"{action.kind.letter}{action.microbatch}" for action in actions)
-    if len(name) > width:
-        name = "&".join(f"{action.kind.letter}{_DIGITS[action.microbatch % 36]}" for action in actions)
-    return name[:width].ljust(width, _FILL)
+    numbers = [str(action.microbatch) if whole else _DIGITS[action.microbatch % 36] for action in actions]
+    return "&".join(action.kind.letter + number for action, number in zip(actions, numbers, strict=True))
 
 
 def _prevailing(timeline: Timeline, columns: int) -> list[str]:

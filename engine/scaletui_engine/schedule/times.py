@@ -69,7 +69,7 @@ def time_table(times: Times, stages: int, microbatches: int) -> TimeTable:
         _spread("overlapped", (times.overlapped,), 1)
     comm = _spread("comm", times.comm, max(1, stages - 1), "boundaries")
     scale = _spread("microbatch scale", times.microbatch_scale or (1.0,), microbatches, "microbatches")
-    return TimeTable(kinds, np.append(comm, 0.0), scale)
+    return TimeTable(kinds, np.append(comm, 0.0)[:stages], scale)
 
 
 def _spread(name: str, values: tuple[float, ...], count: int, of: str = "stages") -> NDArray[np.float64]:

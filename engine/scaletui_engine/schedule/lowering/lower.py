@@ -45,7 +45,7 @@ def lower(schedule: Schedule, passes: Passes = Passes()) -> Schedule:
     if passes.merge:
         rows = [merge_halves(row) for row in rows]
     if passes.fsdp:
-        rows = [add_gradient_reduction(add_unshard(row), schedule.units) for row in rows]
+        rows = [add_gradient_reduction(add_unshard(row)) for row in rows]
     if passes.messages:
         homes = homes_of(schedule)
         rows = add_messages(rows, homes)

@@ -60,17 +60,17 @@ def _upcoming(row: list[Code]) -> list[tuple[int, ...]]:
     return found
 
 
-def add_gradient_reduction(row: list[Code], microbatches: int) -> list[Code]:
-    """REDUCE_GRAD after a stage's last W or B; after the whole pair where it is part of one."""
-    counts: Counter[int] = Counter()
+def add_gradient_reduction(row: list[Code]) -> list[Code]:
+    """REDUCE_GRAD after a stage's last W or B in the row; after the whole pair where it is part of one."""
+    left = Counter(stage_of(code) for code in row if code & codes.KIND_MASK in (_W, _B))
     lowered: list[Code] = []
     due: list[Code] = []
     for code in row:
         lowered.append(code)
         if code & codes.KIND_MASK in (_W, _B):
             stage = stage_of(code)
-            counts[stage] += 1
-            if counts[stage] == microbatches:
+            left[stage] -= 1
+            if not left[stage]:
                 due.append(codes.encode(Kind.REDUCE_GRAD, stage, NO_MICROBATCH))
         if not code & codes.OVERLAP_BIT:
             lowered += due
