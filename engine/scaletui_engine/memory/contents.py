@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, prod
+from functools import lru_cache
+from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations import LayerActivations, layer_activations
@@ -15,6 +17,7 @@ from scaletui_engine.memory.inflight import Pipeline, in_flight
 from scaletui_engine.memory.loss import kernel_of, loss_bytes
 from scaletui_engine.memory.states import States, states_of
 from scaletui_engine.stages import rank_stages
+from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.load import Load
@@ -44,7 +47,6 @@ class Pieces:
     ends: dict[str, States]
     """States of embedding, head and tied_head."""
     stream: int
-    """Bytes of one residual stream tensor of a microbatch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,50 +64,38 @@ class Contents:
     in_flight: Fraction
     """Microbatches of the rank's layers alive at its peak."""
     stream: int
+    """Bytes of one residual stream tensor of a microbatch."""
     kept: int
     """Activations that one microbatch leaves on the device, through all the rank's layers."""
     offloaded: int
     """Activations of one microbatch in host memory."""
+    largest: Kind | None
+    """The kind of layer whose unit is largest."""
+    head: Unit | None
+    """The output's unit, on the rank that computes the loss."""
+    layers_numel: int
+    """Elements inside the layers."""
+    root_numel: int
+    """Elements outside the layers."""
+    loss_kernel: LossKernel
+    loss_bytes: int
+    """Logits and loss, on the rank that computes them."""
 
     @property
-    def activation_bytes(self) -> int:
-        """Activations of every microbatch in flight."""
-        return ceil(self.kept * self.in_flight)
+    def in_flight_bytes(self) -> int:
+        """Activations of the microbatches in flight beside the one that runs."""
+        flight = self.in_flight
+        return max(ceil_div(self.kept * flight.numerator, flight.denominator) - self.kept, 0)
 
     @property
-    def largest(self) -> Kind | None:
-        """The kind of layer whose unit is largest."""
-        return max((kind for kind, _ in self.layers), key=lambda kind: kind.unit.numel, default=None)
+    def layer_count(self) -> int:
+        """Layers of the rank."""
+        return sum(count for _, count in self.layers)
 
     @property
     def last(self) -> Kind | None:
         """The kind of the rank's last layer, the first to run backward."""
         return self.layers[-1][0] if self.layers else None
-
-    @property
-    def layers_numel(self) -> int:
-        """Elements inside the layers."""
-        return sum(kind.unit.numel * count for kind, count in self.layers)
-
-    @property
-    def root_numel(self) -> int:
-        """Elements outside the layers."""
-        return sum(unit.numel for unit in self.ends)
-
-    @property
-    def head(self) -> Unit | None:
-        """The output's unit, on the rank that computes the loss."""
-        return next((unit for unit in self.ends if unit.name != "embedding"), None)
-
-    @property
-    def loss_kernel(self) -> LossKernel:
-        """The kernel that the loss uses."""
-        return kernel_of(self.load)
-
-    @property
-    def loss_bytes(self) -> int:
-        """Logits and loss, on the rank that computes them."""
-        return loss_bytes(self.load) if self.head is not None else 0
 
     @property
     def trainable(self) -> int:
@@ -121,14 +111,40 @@ class Contents:
 
 
 def contents_of(load: Load) -> tuple[Contents, ...]:
-    """Every pipeline rank of a plan."""
+    """Every pipeline rank of a plan; ranks that hold equal stages share everything but their place."""
     pieces, plan = _pieces(load), load.plan
-    ranks = rank_stages(load.arch.layers, plan)
     pipeline = Pipeline(plan.schedule, plan.axes.pp, max(plan.accumulation, 1), plan.chunks)
     flight = in_flight(pipeline) if plan.axes.pp > 1 else (Fraction(1),)
-    return tuple(_rank(pieces, stages, (rank, flight[rank])) for rank, stages in enumerate(ranks))
+    experts, made, ranks = moe_layers(load.arch), dict[Key, Contents](), list[Contents]()
+    for rank, stages in enumerate(rank_stages(load.arch.layers, plan)):
+        key = _key(stages, experts)
+        if key not in made:
+            made[key] = _rank(pieces, key)
+        ranks.append(_placed(made[key], rank, flight[rank]))
+    return tuple(ranks)
 
 
+def _placed(contents: Contents, rank: int, flight: Fraction) -> Contents:
+    """The same at a place of its own; `dataclasses.replace` would take most of an evaluation's time."""
+    c = contents
+    return Contents(
+        c.load, rank, c.stages, c.layers, c.ends, c.states, flight, c.stream, c.kept, c.offloaded, c.largest,
+        c.head, c.layers_numel, c.root_numel, c.loss_kernel, c.loss_bytes,
+    )  # fmt: skip
+
+
+Key = tuple[int, int, int, bool, bool]
+"""Dense layers, expert layers, stages, embedding, head: what makes two ranks equal."""
+
+
+def _key(stages: tuple[Stage, ...], experts: range) -> Key:
+    moe = sum(_overlap(experts, stage.layers) for stage in stages) if experts else 0
+    dense = sum(len(stage.layers) for stage in stages) - moe
+    embedding, head = any(stage.embedding for stage in stages), any(stage.head for stage in stages)
+    return (dense, moe, len(stages), embedding, head)
+
+
+@lru_cache(maxsize=128)
 def _pieces(load: Load) -> Pieces:
     census = census_of(load)
     ends = {unit.name: states_of(unit, load) for unit in (census.embedding, census.head, census.tied_head)}
@@ -148,9 +164,11 @@ def _kind(load: Load, unit: Unit, *, moe: bool) -> Kind | None:
     return Kind(unit, states_of(unit, load), layer_activations(load, unit, moe=moe), fused_shapes(unit))
 
 
-def _rank(pieces: Pieces, stages: tuple[Stage, ...], place: tuple[int, Fraction]) -> Contents:
-    load = pieces.load
-    layers, ends = _layers(pieces, stages), _ends(pieces.census, stages)
+def _rank(pieces: Pieces, key: Key) -> Contents:
+    load, (dense, moe, stages, embedding, head) = pieces.load, key
+    pairs = ((pieces.dense, dense), (pieces.moe, moe))
+    layers = tuple((kind, count) for kind, count in pairs if kind is not None and count)
+    ends = _ends(pieces.census, embedding=embedding, head=head)
     states = States()
     for kind, count in layers:
         states = states.plus(kind.states, count)
@@ -159,15 +177,21 @@ def _rank(pieces: Pieces, stages: tuple[Stage, ...], place: tuple[int, Fraction]
     kept, offloaded = _activations(load, layers)
     return Contents(
         load=load,
-        rank=place[0],
-        stages=len(stages),
+        rank=0,
+        stages=stages,
         layers=layers,
         ends=ends,
         states=states,
-        in_flight=place[1],
+        in_flight=Fraction(1),
         stream=pieces.stream,
         kept=kept,
         offloaded=offloaded,
+        largest=max((kind for kind, _ in layers), key=lambda kind: kind.unit.numel, default=None),
+        head=ends[-1] if head else None,
+        layers_numel=sum(kind.unit.numel * count for kind, count in layers),
+        root_numel=sum(unit.numel for unit in ends),
+        loss_kernel=kernel_of(load),
+        loss_bytes=loss_bytes(load) if head else 0,
     )
 
 
@@ -186,22 +210,12 @@ def _activations(load: Load, layers: tuple[tuple[Kind, int], ...]) -> tuple[int,
     return stays, total - stays
 
 
-def _layers(pieces: Pieces, stages: tuple[Stage, ...]) -> tuple[tuple[Kind, int], ...]:
-    experts = moe_layers(pieces.load.arch)
-    moe = sum(_overlap(experts, stage.layers) for stage in stages)
-    dense = sum(len(stage.layers) for stage in stages) - moe
-    pairs = ((pieces.dense, dense), (pieces.moe, moe))
-    return tuple((kind, count) for kind, count in pairs if kind is not None and count)
-
-
 def _overlap(layers: range, window: range) -> int:
     """Members of `layers` inside the gapless `window`."""
     first = max(layers.start, window.start + (layers.start - window.start) % layers.step)
     return len(range(first, min(layers.stop, window.stop), layers.step))
 
 
-def _ends(census: Census, stages: tuple[Stage, ...]) -> tuple[Unit, ...]:
-    embedding = any(stage.embedding for stage in stages)
-    head = any(stage.head for stage in stages)
+def _ends(census: Census, *, embedding: bool, head: bool) -> tuple[Unit, ...]:
     output = census.head if embedding else census.tied_head
     return (*((census.embedding,) if embedding else ()), *((output,) if head else ()))

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.budget import ByteRange
 from scaletui_engine.memory.loss import loss_hole
-from scaletui_engine.memory.phases.moment import GATHERING, REDUCED
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
-    from scaletui_engine.memory.phases.moment import Moment
+    from scaletui_engine.memory.phases import Peaks
 
 RESERVE_FACTOR: Final = 1.015
 """Reserved over the sum of the pools' high-water marks: what rounding and splitting of blocks leave.
@@ -42,26 +41,35 @@ class Pools:
         return self.compute + self.gather + self.reduce + self.hole
 
 
-def reserved_range(contents: Contents, moments: tuple[Moment, ...]) -> ByteRange:
+@dataclass(frozen=True, slots=True)
+class Peaking:
+    """A rank's peak in numbers: its candidates, what its place in the pipeline adds, and the sum."""
+
+    peaks: Peaks
+    added: int
+    allocated: int
+
+
+def reserved_range(contents: Contents, peaking: Peaking) -> ByteRange:
     """What is reserved at a rank's peak: at least what is allocated, most likely the pools and a little."""
-    allocated, pools = max(moment.total for moment in moments), pools_of(contents, moments).total
+    pools, allocated = pools_of(contents, peaking).total, peaking.allocated
     high = round(pools * RESERVE_HIGH)
     best = min(max(round(pools * RESERVE_FACTOR), allocated), high)
     return ByteRange(allocated, high, "reserved.caching_allocator", best)
 
 
-def pools_of(contents: Contents, moments: tuple[Moment, ...]) -> Pools:
+def pools_of(contents: Contents, peaking: Peaking) -> Pools:
     """The pools of one rank. FSDP allocates on three streams, everything else on one."""
-    own = max(moment.total - moment.pool(GATHERING) - moment.pool(REDUCED) for moment in moments)
-    reduce = max(moment.pool(REDUCED) for moment in moments)
+    peaks, added = peaking.peaks, peaking.added
     if not _has_streams(contents):
-        return Pools(max(moment.total for moment in moments), 0, 0, _hole(contents, moments))
-    return Pools(own, _gather_pool(contents), reduce, _hole(contents, moments))
+        whole = peaking.allocated
+        return Pools(whole, 0, 0, _hole(contents, peaks.own_loss + peaks.reduced + added, whole))
+    own = max(peaks.own_passes + added, peaks.own_step)
+    return Pools(own, _gather_pool(contents), peaks.reduced, _hole(contents, peaks.own_loss + added, own))
 
 
 def _has_streams(contents: Contents) -> bool:
-    plan = contents.load.plan
-    return plan.strategy.shards_weights and contents.load.shard > 1
+    return contents.load.plan.strategy.shards_weights and contents.load.shard > 1
 
 
 def _gather_pool(contents: Contents) -> int:
@@ -75,10 +83,7 @@ def _gather_pool(contents: Contents) -> int:
     return max(root, unit * (1 + runtime.prefetch)) * contents.load.precision.compute
 
 
-def _hole(contents: Contents, moments: tuple[Moment, ...]) -> int:
-    """Only where the loss is the peak of the compute stream does its hole add to the reserve."""
-    if contents.head is None:
-        return 0
-    hole = loss_hole(contents.load)
-    own = [moment.total - moment.pool(GATHERING) - moment.pool(REDUCED) for moment in moments]
-    return max(own[0] + hole - max(own), 0) if hole else 0
+def _hole(contents: Contents, at_loss: int, peak: int) -> int:
+    """Only where the loss is the peak of the stream does its hole add to the reserve."""
+    hole = loss_hole(contents.load) if contents.head is not None else 0
+    return max(at_loss + hole - peak, 0) if hole else 0

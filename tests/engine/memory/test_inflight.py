@@ -38,7 +38,9 @@ def test_closed_forms_equal_the_simulation_with_few_microbatches(schedule: str) 
         pytest.param(Pipeline("zb-v", 4, 16, 2), [4, 4, 4, 4], id="zero-bubble-v"),
         pytest.param(Pipeline("v-half", 4, 16, 2), [3, 3, 3, 3], id="controllable-memory-v-half"),
         pytest.param(Pipeline("v-min", 4, 16, 2), [2, 2, 2, 2], id="controllable-memory-v-min"),
-        pytest.param(Pipeline("dualpipe", 4, 16), [Fraction(5, 2)] * 4, id="dualpipe-p-plus-1-over-two-stages"),
+        pytest.param(
+            Pipeline("dualpipe", 4, 16), [Fraction(5, 2)] * 4, id="dualpipe-p-plus-1-over-two-stages"
+        ),
     ],
 )
 def test_what_schedules_hold(pipeline: Pipeline, expected: list[Fraction]) -> None:

@@ -24,25 +24,23 @@ class Turn:
     after: int
     """Layers that wait; the next one is being gathered."""
     waiting: int
-    """Bytes of activations that the rank's layers still hold, this one's included."""
+    """Bytes that the rank's layers still hold of this microbatch, this one's included."""
 
 
 def turns(contents: Contents) -> tuple[Turn, ...]:
     """The first two layers to run backward and the last two: between them everything changes linearly."""
-    total = sum(count for _, count in contents.layers)
+    total = contents.layer_count
     if total == 0:
         return ()
     first, last = contents.layers[0][0], contents.layers[-1][0]
     own = last.activations.kept_bytes if contents.offloaded == 0 else 0
-    everything = contents.activation_bytes
-    others = max(everything - contents.kept, 0)
-    found = [Turn(last, 0, total - 1, everything)]
+    found = [Turn(last, 0, total - 1, contents.kept)]
     if total > 1:
-        found.append(Turn(last, 1, total - 2, everything - own))
+        found.append(Turn(last, 1, total - 2, contents.kept - own))
     if total > 2:
-        found.append(Turn(first, total - 2, 1, others + 2 * first.activations.kept_bytes))
+        found.append(Turn(first, total - 2, 1, 2 * first.activations.kept_bytes))
     if total > 3:
-        found.append(Turn(first, total - 1, 0, others + first.activations.kept_bytes))
+        found.append(Turn(first, total - 1, 0, first.activations.kept_bytes))
     return tuple(found)
 
 

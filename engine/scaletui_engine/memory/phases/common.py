@@ -49,13 +49,8 @@ def head_entry(contents: Contents) -> tuple[Term, ...]:
 
 
 def layers(contents: Contents) -> Term:
-    """Activations of every microbatch in flight."""
-    return ("activations", "activations.layers", contents.activation_bytes)
-
-
-def layers_after(contents: Contents) -> Term:
-    """Activations once the oldest microbatch has run backward."""
-    return ("activations", "activations.layers", max(contents.activation_bytes - contents.kept, 0))
+    """Activations of the microbatch that runs."""
+    return ("activations", "activations.layers", contents.kept)
 
 
 def running_backward(contents: Contents) -> tuple[Term, ...]:

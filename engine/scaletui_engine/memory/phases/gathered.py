@@ -13,12 +13,11 @@ from scaletui_engine.memory.phases.common import (
     head_terms,
     in_chunks,
     layers,
-    layers_after,
     persist,
     states,
 )
 from scaletui_engine.memory.phases.moment import GATHERING, Moment, Term
-from scaletui_engine.memory.phases.pipeline import pipeline_buffers, torch_pipeline
+from scaletui_engine.memory.phases.pipeline import torch_pipeline
 from scaletui_engine.memory.phases.units import (
     accumulated,
     accumulates_whole,
@@ -38,7 +37,7 @@ def gathered_moments(contents: Contents) -> tuple[Moment, ...]:
 
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _fsdp_collectives.py.
     """
-    base, held = (*states(contents), *pipeline_buffers(contents)), _held_gradients(contents)
+    base, held = states(contents), _held_gradients(contents)
     early = (*base, *held)
     done = early if accumulates_whole(contents) else (*base, _layer_gradients(contents))
     root = (held_root(contents, backward=True), head_gradient(contents, waits=True))
@@ -48,9 +47,9 @@ def gathered_moments(contents: Contents) -> tuple[Moment, ...]:
     for turn in turns(contents):
         moments.append(Moment("backward", (*early, *root, *at_layer(contents, turn))))
         moments.append(Moment("backward", (*early, *root, *after_layer(contents, turn))))
-    moments.append(Moment("end_of_backward", (*done, layers_after(contents), *_at_root(contents))))
+    moments.append(Moment("end_of_backward", (*done, *_at_root(contents))))
     if not accumulates_whole(contents):
-        reduced = (*base, gradients(contents), layers_after(contents), *_root_reduced(contents))
+        reduced = (*base, gradients(contents), *_root_reduced(contents))
         moments.append(Moment("end_of_backward", reduced))
     moments.append(Moment("step", (*states(contents), gradients(contents), foreach_temporary(contents))))
     return tuple(moments)

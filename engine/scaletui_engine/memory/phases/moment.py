@@ -21,13 +21,13 @@ class Moment:
     """The terms at one moment."""
 
     phase: str
-    """Message id: "forward", "loss", "backward", "end_of_backward", "step"."""
+    """Message id: "forward", "loss", "head", "backward", "end_of_backward", "step"."""
     terms: tuple[Term, ...]
 
     @property
     def total(self) -> int:
         """Allocated bytes."""
-        return sum(size for _, _, size in self.terms)
+        return sum([size for _, _, size in self.terms])
 
     @property
     def parts(self) -> Parts:
@@ -39,4 +39,4 @@ class Moment:
 
     def pool(self, name: str) -> int:
         """Bytes of the terms of that name."""
-        return sum(size for _, term, size in self.terms if term == name)
+        return sum([size for _, term, size in self.terms if term == name])

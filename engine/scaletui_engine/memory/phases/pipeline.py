@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import ceil
 from typing import TYPE_CHECKING
 
 from scaletui_engine.runtime import Framework
+from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
@@ -18,7 +17,15 @@ def torch_pipeline(contents: Contents) -> bool:
     return contents.load.plan.axes.pp > 1 and contents.load.framework in (Framework.TORCH, Framework.HF)
 
 
-def pipeline_buffers(contents: Contents) -> tuple[Term, ...]:
+def in_flight_terms(contents: Contents) -> tuple[Term, ...]:
+    """What a rank's place in the pipeline adds to every moment but the step: microbatches beside its own."""
+    if contents.load.plan.axes.pp == 1:
+        return ()
+    others = ("activations", "activations.in_flight", contents.in_flight_bytes)
+    return (others, *_buffers(contents))
+
+
+def _buffers(contents: Contents) -> tuple[Term, ...]:
     """Receive buffers for every microbatch, and outputs that wait for their backward pass.
 
     torch allocates a buffer for each microbatch's input and output gradient before the first step; a
@@ -30,9 +37,9 @@ def pipeline_buffers(contents: Contents) -> tuple[Term, ...]:
     batches, flight = contents.load.plan.accumulation, contents.in_flight
     entering = contents.stages - any(unit.name == "embedding" for unit in contents.ends)
     leaving = contents.stages - (contents.head is not None)
-    unused = max(batches - flight, Fraction(0))
-    waiting = unused * entering + batches * leaving
+    whole, parts = flight.numerator, flight.denominator
+    waiting = max(batches * parts - whole, 0) * entering + batches * parts * leaving
     return (
-        ("buffers", "buffers.pipeline_receive", ceil(waiting * contents.stream)),
-        ("activations", "activations.stage_outputs", ceil(flight * leaving * contents.stream)),
+        ("buffers", "buffers.pipeline_receive", ceil_div(waiting * contents.stream, parts)),
+        ("activations", "activations.stage_outputs", ceil_div(whole * leaving * contents.stream, parts)),
     )

@@ -10,7 +10,6 @@ from scaletui_engine.memory.phases.common import (
     gradients,
     head_terms,
     layers,
-    layers_after,
     persist,
     running_backward,
     states,
@@ -33,7 +32,7 @@ def replicated_moments(contents: Contents) -> tuple[Moment, ...]:
     return (
         Moment("loss" if contents.head else "forward", (*forward, *_at_loss(contents))),
         Moment("backward", (*after, layers(contents), *_copies(contents), *running_backward(contents))),
-        Moment("end_of_backward", (*after, layers_after(contents), *_at_embedding(contents))),
+        Moment("end_of_backward", (*after, *_at_embedding(contents))),
         Moment("step", (*base, gradients(contents), *step)),
     )
 

@@ -64,8 +64,7 @@ def whole_layers(contents: Contents, prefetched: int, backward: int | None = Non
 
 def _share(contents: Contents, layers: int) -> int:
     """Elements of so many of the rank's layers."""
-    total = sum(count for _, count in contents.layers)
-    return ceil_div(contents.layers_numel * layers, max(total, 1))
+    return ceil_div(contents.layers_numel * layers, max(contents.layer_count, 1))
 
 
 def accumulates_whole(contents: Contents) -> bool:
