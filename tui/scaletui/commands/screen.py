@@ -17,7 +17,7 @@ HELP: Final = N_("open the screen on this mode")
 
 FPS: Final = 10
 FPS_OVER_SSH: Final = 4
-ANSWERS_PER_S: Final = 30
+ANSWERS_PER_S: Final = 60
 """What moves by itself keeps to the frames asked for; a key is not made to wait for the next of them."""
 
 
