@@ -1,0 +1,92 @@
+"""What the screen costs on real pseudo-terminals: bytes, milliseconds from a key to its answer, idle CPU.
+
+Usage: python bench/screen.py [--keys N]. Bytes are exact on any machine; times are those of this one, so the
+answer to a key that changes nothing stands beside those that do: the difference is what scaletui computes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from terminal.pseudo_terminal import PseudoTerminal, Setup, frames
+
+RIGHT, LEFT, DOWN, UP = b"\x1b[C", b"\x1b[D", b"\x1b[B", b"\x1b[A"
+KEYS = {"choose a field": (DOWN, UP), "edit": (RIGHT, LEFT), "change of screen": (b"2", b"1")}
+IDLE_S = 5.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """A terminal to measure on."""
+
+    columns: int
+    rows: int
+    bytes_per_s: int | None = None
+
+    def __str__(self) -> str:
+        speed = f", {self.bytes_per_s // 1000} kB/s" if self.bytes_per_s else ""
+        return f"{self.columns}x{self.rows}{speed}"
+
+
+def answer(terminal: PseudoTerminal, key: bytes) -> tuple[float, int]:
+    """Milliseconds to the first byte of the answer, and bytes of the largest frame until it is quiet."""
+    start = time.perf_counter()
+    mark = terminal.send(key)
+    terminal.wait_until(lambda: len(terminal.output) > mark, f"an answer to {key!r}")
+    first_ms = (time.perf_counter() - start) * 1e3
+    terminal.wait_quiet(0.25)
+    return first_ms, max(map(len, frames(terminal.since(mark))), default=0)
+
+
+def cpu_s(pid: int) -> float:
+    """CPU time of a process (Linux: fields 14 and 15 of /proc/PID/stat)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(line: Line, keys: int, folder: str) -> None:
+    """Print one terminal's figures."""
+    setup = Setup(line.columns, line.rows, {"SCALETUI_DIR": folder}, bytes_per_s=line.bytes_per_s)
+    started = time.perf_counter()
+    with PseudoTerminal([sys.executable, "-m", "scaletui", "budget"], setup) as terminal:
+        terminal.wait_for("quit")
+        first_s = time.perf_counter() - started
+        terminal.wait_quiet(1.0)
+        print(f"{line}: first picture {first_s:.2f} s, {len(terminal.output):,} bytes to start")
+        for _ in range(2):
+            answer(terminal, DOWN)
+        for name, pair in KEYS.items():
+            answers = [answer(terminal, pair[turn % 2]) for turn in range(keys)]
+            times = sorted(first_ms for first_ms, _ in answers)
+            largest = max(size for _, size in answers)
+            print(
+                f"  {name:<18} key to first byte {statistics.median(times):5.1f} ms median,"
+                f" {times[int(len(times) * 0.95)]:5.1f} ms at 95 %; largest frame {largest:,} bytes"
+            )
+        before = cpu_s(terminal.process.pid)
+        idle_bytes = terminal.bytes_during(IDLE_S)
+        share = (cpu_s(terminal.process.pid) - before) / IDLE_S
+        print(f"  idle               {idle_bytes} bytes, {share:.1%} of a core over {IDLE_S:.0f} s")
+
+
+def main() -> None:
+    """Measure three terminals."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keys", type=int, default=40, metavar="N", help="keys of each kind (40)")
+    keys = parser.parse_args().keys
+    with tempfile.TemporaryDirectory() as folder:
+        for line in (Line(80, 24), Line(200, 50), Line(200, 50, 100_000)):
+            measure(line, keys, folder)
+
+
+if __name__ == "__main__":
+    main()
