@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
 

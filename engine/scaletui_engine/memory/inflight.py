@@ -28,10 +28,10 @@ class Pipeline:
 
 @lru_cache(maxsize=512)
 def in_flight(pipeline: Pipeline) -> tuple[Fraction, ...]:
-    """For every rank: microbatches of its own layers that are alive at its peak; fractions where it has chunks.
+    """For every rank: microbatches of its own layers alive at its peak; fractions where it has chunks.
 
-    In closed form for the schedules whose peak has one, else from the simulated order; the order alone decides,
-    not the times. A shape that the schedule refuses is taken as 1F1B.
+    In closed form for the schedules whose peak has one, else from the simulated order; the order alone
+    decides, not the times. A shape that the schedule refuses is taken as 1F1B.
     """
     form = _FORMS.get(pipeline.schedule)
     if form is not None:

@@ -25,11 +25,12 @@ SENTENCES: Final = {
     # moments of a step
     "phase.forward": N_("end of the forward pass"),
     "phase.loss": N_("the loss"),
-    "phase.backward": N_("the last layer's backward pass"),
+    "phase.head": N_("the output projection's backward pass"),
+    "phase.backward": N_("a layer's backward pass"),
     "phase.end_of_backward": N_("end of the backward pass"),
     "phase.step": N_("the optimizer step"),
     # ranges
-    "reserved.caching_allocator": N_("the caching allocator: 2 to 20 % over allocated"),
+    "reserved.caching_allocator": N_("the caching allocator: a pool for every stream, each as large as it ever was"),
     "outside.context": N_("CUDA context, lazy to eager module loading"),
     "outside.context_and_nccl": N_("CUDA context, NCCL and its groups"),
     # assumptions

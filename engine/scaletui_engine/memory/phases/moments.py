@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Peaks:
     """The candidates of ranks that hold the same, before their place in the pipeline is counted in.
 
-    What a place adds is the same at every moment of the passes and nothing at the step: so the largest moment of
-    the passes stays the largest.
+    What a place adds is the same at every moment of the passes and nothing at the step: so the largest moment
+    of the passes stays the largest.
     """
 
     passes: Moment
