@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from unicodedata import category, combining, east_asian_width
 
 
+@lru_cache(8192)
 def width_of(text: str) -> int:
     """Cells that text takes: 2 for East Asian wide characters, 0 for combining ones and controls."""
     return len(text) if text.isascii() and text.isprintable() else sum(map(_width, text))
 
 
+@lru_cache(8192)
 def is_one_cell_each(text: str) -> bool:
     """Whether every character takes exactly one cell."""
     return (text.isascii() and text.isprintable()) or all(_width(character) == 1 for character in text)
