@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.evaluation import Evaluation
 from scaletui.hangup import Hangup
-from scaletui.messages import ActionAsked, EditAsked
+from scaletui.messages import ActionAsked, Answered, EditAsked, Refused
 from scaletui.picks import command_items, model_items
 from scaletui.screens.budget import BudgetScreen
 from scaletui.screens.help import HelpScreen
@@ -33,7 +33,7 @@ from scaletui_themes import load_palette, stylesheet, theme_ids
 if TYPE_CHECKING:
     from textual.theme import Theme
 
-    from scaletui.messages import Answered, LeaveAsked, Noticed, Refused
+    from scaletui.messages import LeaveAsked, Noticed
     from scaletui.options import ScreenOptions
     from scaletui.state.answer import Answer
 
@@ -108,13 +108,16 @@ class ScaletuiApp(ThemedApp[None]):
     def on_edit_asked(self, message: EditAsked) -> None:
         """Change the scenario, and ask the engine about a new one."""
         before, self.editing = self.editing.scenario, message.change(self.editing)
+        found = None
         if self.editing.scenario is not before:
-            self.evaluation.ask(self.editing.scenario)
-        self.show()
+            found = self.evaluation.ask(self.editing.scenario)
+        if isinstance(found, Answered):
+            self.answer = found.answer
+        self.show(Notice(found.why, "error") if isinstance(found, Refused) else None)
 
     def on_answered(self, message: Answered) -> None:
         """Show an answer, unless the scenario has changed since it was asked for."""
-        self.evaluation.learn(message.cost_s)
+        self.evaluation.learn(message)
         if message.answer.scenario is self.editing.scenario:
             self.answer = message.answer
             self.show(self.notice)

@@ -14,7 +14,6 @@ from scaletui_engine.errors import ScenarioError
 
 if TYPE_CHECKING:
     from textual.app import App
-    from textual.message import Message
 
     from scaletui_engine.scenario import Scenario
 
@@ -30,17 +29,22 @@ class Evaluation:
         self._cost_s = float("inf")
         """The first answer imports the engine, so it never comes at once."""
 
-    def ask(self, scenario: Scenario) -> None:
-        """The answer arrives as a message that carries the scenario; a newer question cancels an older."""
-        if self._cost_s <= AT_ONCE_S:
-            self._app.post_message(_answered(scenario))
-        else:
-            work = partial(self._work, scenario)
-            self._app.run_worker(work, thread=True, exclusive=True, group="evaluation")
+    def ask(self, scenario: Scenario) -> Answered | Refused | None:
+        """The answer, where it is quick; else None, and the answer arrives as a message.
 
-    def learn(self, cost_s: float) -> None:
-        """What an answer cost."""
-        self._cost_s = cost_s
+        A newer question cancels an older one, and every answer carries the scenario that it is about.
+        """
+        if self._cost_s <= AT_ONCE_S:
+            return self.learn(_answered(scenario))
+        work = partial(self._work, scenario)
+        self._app.run_worker(work, thread=True, exclusive=True, group="evaluation")
+        return None
+
+    def learn(self, message: Answered | Refused) -> Answered | Refused:
+        """Remember what an answer cost."""
+        if isinstance(message, Answered):
+            self._cost_s = message.cost_s
+        return message
 
     def _work(self, scenario: Scenario) -> None:
         message = _answered(scenario)
@@ -48,7 +52,7 @@ class Evaluation:
             self._app.post_message(message)
 
 
-def _answered(scenario: Scenario) -> Message:
+def _answered(scenario: Scenario) -> Answered | Refused:
     start = perf_counter()
     try:
         found = answer(scenario)

@@ -19,6 +19,8 @@ class Answer:
     budget: MemoryBudget
     origins: tuple[Origin, ...]
     """One for each stage of the budget."""
+    worst: int
+    """The stage that needs most."""
 
 
 def answer(scenario: Scenario) -> Answer:
@@ -26,4 +28,5 @@ def answer(scenario: Scenario) -> Answer:
     from scaletui.state.origin import origins  # deferred: the engine's formulas are not needed to paint
     from scaletui_engine.memory import evaluate
 
-    return Answer(scenario, evaluate(scenario), origins(scenario))
+    budget = evaluate(scenario)
+    return Answer(scenario, budget, origins(scenario), budget.peak.stage)

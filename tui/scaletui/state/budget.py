@@ -61,10 +61,11 @@ class RoomLine:
 
 def chosen_stage(state: BudgetState) -> int:
     """The index of the stage that is looked at."""
-    if state.budget is None:
+    if state.answer is None:
         return 0
-    worst = state.budget.peak.stage
-    return worst if state.stage is None else min(state.stage, len(state.budget.stages) - 1)
+    return (
+        state.answer.worst if state.stage is None else min(state.stage, len(state.answer.budget.stages) - 1)
+    )
 
 
 def looked_at(state: BudgetState) -> StageBudget | None:

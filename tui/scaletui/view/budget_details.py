@@ -69,7 +69,7 @@ def _line(state: BudgetState, budget: MemoryBudget, index: int, pen: Pen) -> tup
     stage = budget.stages[index]
     free = budget.capacity_bytes - stage.needed_bytes
     role = "accent" if index == chosen_stage(state) else "text"
-    mark = pen.glyphs.mark if stage is budget.peak else " "
+    mark = pen.glyphs.mark if state.answer and index == state.answer.worst else " "
     return (
         Span(f"{mark}{stage.stage}", role),
         Span(pen.numbers.gib(stage.peak_bytes), role),

@@ -40,6 +40,8 @@ class _Line:
     change: int | None
     origin: str
     is_chosen: bool = False
+    is_room: bool = False
+    """Whether more of it is better."""
 
 
 def parts_rows(state: BudgetState, width: int, pen: Pen) -> tuple[Row, ...]:
@@ -126,7 +128,7 @@ def _row(line: _Line, state: BudgetState, width: int, pen: Pen) -> Row:
     figures = Span(right(line.amount, AMOUNT) + right(line.share, SHARE), role)
     name = Span(left(f" {line.name}", NAME + 1, pen.glyphs.ellipsis), role)
     change = _change(line, pen) if state.before else ""
-    grows = "warn" if (line.change or 0) > 0 else "ok"
+    grows = "warn" if ((line.change or 0) > 0) is not line.is_room else "ok"
     if width >= WIDE:
         tail = (Span(right(change, CHANGE), grows), Span(f"  {line.origin}", "dim"))
     elif state.before:
