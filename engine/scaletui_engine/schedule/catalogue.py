@@ -60,7 +60,7 @@ class CatalogueRow:
 
 
 def catalogue(comparison: Comparison, names: Iterable[str] | None = None) -> tuple[CatalogueRow, ...]:
-    """One row a schedule, in the order named; a schedule that cannot run says why. Raises UnknownNameError."""
+    """One row a schedule, in the order named, or why it cannot run. Raises UnknownNameError."""
     wanted = schedule_names() if names is None else tuple(entry(name).name for name in names)
     return tuple(_row(comparison, name) for name in wanted)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from scaletui_engine.errors import ScenarioError
@@ -14,7 +16,10 @@ from scaletui_engine.schedule_rules import Placement as RulePlacement
 from scaletui_engine.schedule_rules import schedule_names as names_of_rules
 from scaletui_engine.schedule_rules import schedule_rule
 
-REFUSED = {
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REFUSED: dict[str, Callable[[int, int], object]] = {
     "interleaved-1f1b": lambda p, m: m < p or 0 < m % p < p,
     "combined-1f1b": lambda p, m: m < p or 0 < m % p < p,
     "dualpipe": lambda p, m: p % 2 or m % 2 or m < 2 * p,
