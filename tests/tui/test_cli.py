@@ -21,7 +21,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 LLAMA = ("--model", "llama3-8b", "--gpu", "h100-sxm", "--gpus", "8")
 DESIGNED = {
     "budget", "schedule", "sharding", "live", "memory", "shard", "ranks", "traffic", "simulate", "run",
-    "demo", "lesson",
+    "demo", "lesson", "probe",
 }  # fmt: skip
 """The names that scripts may rely on."""
 

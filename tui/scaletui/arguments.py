@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from scaletui.text.language import N_, tr
@@ -61,7 +63,7 @@ class Parser(ArgumentParser):
     def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
         super().__init__(
             prog=prog,
-            description=description,
+            description="\n".join(wrap(description, get_terminal_size().columns - 2)),
             epilog=epilog,
             formatter_class=_Formatter,
             add_help=False,

@@ -10,6 +10,7 @@ import scaletui
 from scaletui import commands
 from scaletui.arguments import Parser
 from scaletui.text.language import LANGUAGES, set_language, tr
+from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ScenarioError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _main_parser() -> Parser:
 def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    return " ".join(str(error).split())
+    return " ".join((refusal(error) if isinstance(error, ScenarioError) else str(error)).split())
 
 
 def _tolerate_narrow_encodings() -> None:

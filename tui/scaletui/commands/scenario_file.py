@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.arguments import UsageError
 from scaletui.text.language import tr
+from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def read_scenario(name: str) -> Scenario:
     try:
         return load(_text(name))
     except ScenarioError as error:
-        raise UsageError(f"{name}: {error}") from error
+        raise UsageError(f"{name}: {refusal(error)}") from error
 
 
 def _is_path(name: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scaletui.arguments import UsageError
 from scaletui.text.language import tr
+from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _given(args: Namespace) -> dict[str, Any]:
         try:
             values[field] = parse_value(field, word)
         except ScenarioError as error:
-            raise UsageError(f"{_option(field)}: {error}") from error
+            raise UsageError(f"{_option(field)}: {refusal(error)}") from error
     return values
 
 
