@@ -10,6 +10,7 @@ from textual.worker import get_current_worker
 
 from scaletui.messages import Answered, Refused
 from scaletui.state.answer import answer
+from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -57,5 +58,5 @@ def _answered(scenario: Scenario) -> Answered | Refused:
     try:
         found = answer(scenario)
     except ScenarioError as error:
-        return Refused(scenario, str(error))
+        return Refused(scenario, refusal(error))
     return Answered(found, perf_counter() - start)

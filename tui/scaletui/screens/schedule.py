@@ -14,6 +14,7 @@ from scaletui.screens.mode import screen_bindings
 from scaletui.screens.plan import PlanScreen
 from scaletui.state.schedule import picture
 from scaletui.state.session import Notice
+from scaletui.text.refusals import refusal
 from scaletui.view.schedule import definitions, legend_row, schedule_answer, stage_table, timeline_of
 from scaletui_engine.errors import ScenarioError
 
@@ -92,7 +93,7 @@ class ScheduleScreen(PlanScreen):
         try:
             message: Pictured | Noticed = Pictured(picture(scenario))
         except ScenarioError as error:
-            message = Noticed(Notice(str(error), "error"))
+            message = Noticed(Notice(refusal(error), "error"))
         if not get_current_worker().is_cancelled:
             self.post_message(message)
 

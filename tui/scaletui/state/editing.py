@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from scaletui.text.refusals import refusal
 from scaletui_engine.edit import FIELDS, edit, step, value_of
 from scaletui_engine.errors import ScenarioError
 
@@ -138,4 +139,4 @@ def _tried(editing: Editing, change: Callable[[], Scenario]) -> Editing:
     try:
         return replaced(editing, change())
     except ScenarioError as error:
-        return replace(editing, refusal=str(error))
+        return replace(editing, refusal=refusal(error))
