@@ -15,6 +15,7 @@ from scaletui.state import budget as state
 from scaletui.state import editing
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.budget_answer import answer_rows
+from scaletui.view.budget_big import big_parts_rows
 from scaletui.view.budget_details import details_rows
 from scaletui.view.budget_explain import explain_rows
 from scaletui.view.budget_parts import parts_rows
@@ -150,7 +151,11 @@ class BudgetScreen(PlanScreen):
         return stage_rows(self.state, box, self.session.pen) if self.session else ()
 
     def _draw_parts(self, box: Box) -> Sequence[Row]:
-        return parts_rows(self.state, box.width, self.session.pen) if self.session else ()
+        if self.session is None:
+            return ()
+        if self.session.pen.big:
+            return big_parts_rows(self.state, box, self.session.pen)
+        return parts_rows(self.state, box.width, self.session.pen)
 
     def _draw_side(self, box: Box) -> Sequence[Row]:
         """The plan; where there is no other column, what belongs to the list that has the arrow keys."""

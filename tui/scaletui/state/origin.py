@@ -11,6 +11,7 @@ from scaletui_engine.memory.loss import SPLIT
 from scaletui_engine.optimizers import optimizer
 
 if TYPE_CHECKING:
+    from scaletui_engine.memory.census import Unit
     from scaletui_engine.memory.contents import Contents
     from scaletui_engine.scenario import Scenario
 
@@ -23,8 +24,12 @@ class Origin:
     """Elements that the rank holds after TP and EP, before its data-parallel group shards them."""
     trainable: int
     """Those of them that get gradients."""
+    experts: int
+    """Those of the parameters that are routed experts, already dealt out by EP."""
     shard: int
     """Ranks over which states are sharded; 1 where nothing is."""
+    expert_shard: int
+    """The same for the states of routed experts."""
     weight_bytes: int
     gradient_bytes: int
     moment_bytes: int
@@ -58,7 +63,9 @@ def _origin(contents: Contents) -> Origin:
     return Origin(
         parameters=contents.layers_numel + contents.root_numel,
         trainable=contents.trainable,
+        experts=sum(_experts(kind.unit) * count for kind, count in contents.layers),
         shard=load.shard,
+        expert_shard=load.expert_shard,
         weight_bytes=recipe.weights,
         gradient_bytes=recipe.gradients,
         moment_bytes=_moment_bytes(contents),
@@ -73,6 +80,10 @@ def _origin(contents: Contents) -> Origin:
         unit_parameters=largest.unit.numel if largest else 0,
         ends_parameters=contents.root_numel,
     )
+
+
+def _experts(unit: Unit) -> int:
+    return sum(tensor.numel for tensor in unit.tensors if tensor.expert)
 
 
 def _moment_bytes(contents: Contents) -> int:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state.budget import chosen_stage, looked_at, origin
 from scaletui.text.explain import explain
 from scaletui.text.language import N_, tr
-from scaletui.view.budget_origin import STATES, elements_of, per_parameter, ranks_of
+from scaletui.view.budget_origin import (
+    COMPLETE,
+    STATES,
+    elements_of,
+    has_experts,
+    held_bytes,
+    is_shared,
+    per_parameter,
+    share_of,
+)
 from scaletui.view.row import Row, fit
 from scaletui.view.rule import pair_row, rule_row, wrapped
 
@@ -72,26 +81,40 @@ def _formula(state: BudgetState, numbers: Origin, width: int, pen: Pen) -> Itera
 def _states(state: BudgetState, numbers: Origin, width: int, pen: Pen) -> Iterator[Row]:
     assert state.answer is not None
     plan = state.answer.scenario.plan
-    size, ranks = per_parameter(state.part, numbers), ranks_of(state.part, numbers, state)
-    elements = elements_of(state.part, numbers)
-    times = pen.glyphs.times
+    size, elements = per_parameter(state.part, numbers), elements_of(state.part, numbers)
+    count = pen.numbers.integer(elements) if width >= WIDE else pen.numbers.count(elements)
     name = tr("parameters") if elements == numbers.parameters else tr("trained parameters")
-    yield pair_row(
-        name, pen.numbers.integer(elements) if width >= WIDE else pen.numbers.count(elements), width, pen
-    )
+    yield pair_row(name, count, width, pen)
     if not size:
         yield from wrapped(tr(_GROWS), width, "dim")
         return
     recipe = tr("bytes of each, {recipe}", recipe=plan.precision) if width >= WIDE else tr("bytes of each")
-    yield pair_row(f"{times} {recipe}", f"{size} B", width, pen)
-    if ranks > 1:
-        sharers = tr("ranks that share them, {strategy}", strategy=plan.strategy)
-        yield pair_row(f"/ {sharers if width >= WIDE else tr('ranks')}", str(ranks), width, pen)
-    product = elements * size // ranks
+    yield pair_row(f"{pen.glyphs.times} {recipe}", f"{size} B", width, pen)
+    yield from _sharing(state, numbers, width, pen)
+    yield from _against(share_of(state.part, numbers, state) * size, state, width, pen)
+
+
+def _sharing(state: BudgetState, numbers: Origin, width: int, pen: Pen) -> Iterator[Row]:
+    """By how many ranks the parameters, and the experts among them, are divided."""
+    assert state.answer is not None
+    strategy = state.answer.scenario.plan.strategy
+    if is_shared(state.part, state):
+        sharers = tr("ranks that share them, {strategy}", strategy=strategy)
+        yield pair_row(f"/ {sharers if width >= WIDE else tr('ranks')}", str(numbers.shard), width, pen)
+    if has_experts(state.part, numbers, state):
+        experts = pen.numbers.count(numbers.experts)
+        label = tr("of them experts, / {ranks}", ranks=numbers.expert_shard)
+        yield pair_row(label, experts, width, pen)
+
+
+def _against(product: int, state: BudgetState, width: int, pen: Pen) -> Iterator[Row]:
+    """What the formula gives, and why the count may differ."""
+    amount = held_bytes(state.part, state)
     yield pair_row("=", pen.numbers.bytes(product, 2), width, pen)
-    beyond = getattr(looked_at(state).parts, state.part) - product  # type: ignore[union-attr]
-    if beyond > 0:
-        yield pair_row(tr("+ padding and copies"), pen.numbers.size(beyond), width, pen)
+    if amount > product:
+        yield pair_row(tr("+ padding and copies"), pen.numbers.size(amount - product), width, pen)
+    elif amount < product * COMPLETE:
+        yield from wrapped(tr("At this moment only a part of it exists."), width, "dim")
 
 
 def _activations(state: BudgetState, numbers: Origin, width: int, pen: Pen) -> Iterator[Row]:

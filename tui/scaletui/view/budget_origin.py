@@ -43,26 +43,56 @@ def per_parameter(part: str, numbers: Origin) -> int:
     }[part]
 
 
-def ranks_of(part: str, numbers: Origin, state: BudgetState) -> int:
-    """Ranks that share a part of the states between them."""
+def is_shared(part: str, state: BudgetState) -> bool:
+    """Whether the ranks of a data-parallel group share a part of the states between them."""
     assert state.answer is not None
     strategy = state.answer.scenario.plan.strategy
-    shares = {
+    return {
         "weights": strategy.shards_weights,
         "gradients": strategy.shards_gradients,
         "optimizer": strategy.shards_optimizer,
         "master_weights": strategy.shards_optimizer,
-    }
-    return numbers.shard if shares[part] else 1
+    }[part]
 
 
 def elements_of(part: str, numbers: Origin) -> int:
-    """Elements that a part of the states is about: all, or those that are trained."""
+    """Elements that a part of the states is about, before sharding: all, or those that are trained."""
     return numbers.parameters if part == "weights" else numbers.trainable
 
 
+def share_of(part: str, numbers: Origin, state: BudgetState) -> int:
+    """Elements of a part that one rank keeps; experts are shared by other ranks than everything else."""
+    elements = elements_of(part, numbers)
+    if not is_shared(part, state):
+        return elements
+    experts = min(numbers.experts, elements)
+    return (elements - experts) // numbers.shard + experts // numbers.expert_shard
+
+
+def has_experts(part: str, numbers: Origin, state: BudgetState) -> bool:
+    """Whether one divisor does not do for all."""
+    return is_shared(part, state) and bool(numbers.experts) and numbers.expert_shard != numbers.shard
+
+
 def _state(part: str, numbers: Origin, state: BudgetState, pen: Pen) -> str:
-    size, ranks = per_parameter(part, numbers), ranks_of(part, numbers, state)
+    size, held = per_parameter(part, numbers), held_bytes(part, state)
+    whole = share_of(part, numbers, state) * size
+    if held < whole * COMPLETE:
+        return tr("of {amount} so far", amount=pen.numbers.bytes(whole))
+    if has_experts(part, numbers, state):
+        return f"{pen.numbers.count(share_of(part, numbers, state))} {pen.glyphs.times} {size} B"
     count = pen.numbers.count(elements_of(part, numbers))
     text = f"{count} {pen.glyphs.times} {size} B" if size else count
-    return f"{text} / {ranks}" if ranks > 1 else text
+    return f"{text} / {numbers.shard}" if is_shared(part, state) and numbers.shard > 1 else text
+
+
+def held_bytes(part: str, state: BudgetState) -> int:
+    """Bytes of a part on the stage that is looked at, at its peak."""
+    stage = looked_at(state)
+    assert stage is not None
+    held: int = getattr(stage.parts, part)
+    return held
+
+
+COMPLETE: Final = 0.9
+"""Below this part of its whole, a part of the states is still growing at the moment of the peak."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.state.budget import chosen_stage, looked_at, needed_change, part_lines, room_lines
 from scaletui.text.explain import explain
-from scaletui.text.language import tr
+from scaletui.text.language import N_, tr
 from scaletui.view.bars import chip
 from scaletui.view.budget_origin import of_what
 from scaletui.view.cells import left, right
@@ -29,6 +29,8 @@ SHARE: Final = 4
 CHANGE: Final = 9
 WIDE: Final = 66
 """Cells from which change and "of what" have a column each."""
+_REPORTED: Final = N_("of {capacity}")
+_NOMINAL: Final = N_("of {capacity} nominal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,7 @@ class _Line:
 
 def parts_rows(state: BudgetState, width: int, pen: Pen) -> tuple[Row, ...]:
     """Title, parts, and what stands beside them: always the same lines, so that nothing moves."""
-    stage = looked_at(state)
-    if stage is None:
+    if looked_at(state) is None:
         return (_title(state, width, pen),)
     lines = [
         *_parts(state, pen),
@@ -114,13 +115,12 @@ def _free(state: BudgetState, pen: Pen) -> _Line:
     free = budget.capacity_bytes - stage.needed_bytes
     change = needed_change(state)
     capacity = pen.numbers.bytes(budget.capacity_bytes)
-    of = (
-        tr("of {capacity} nominal", capacity=capacity)
-        if budget.capacity_is_nominal
-        else tr("of {capacity}", capacity=capacity)
-    )
-    name = tr("free") if free >= 0 else tr("over")
-    return _Line(Span("   "), name, pen.numbers.gib(abs(free)), "", None if change is None else -change, of)
+    is_nominal = budget.capacity_is_nominal
+    of = tr(_NOMINAL if is_nominal else _REPORTED, capacity=capacity)
+    amount = pen.numbers.gib(abs(free))
+    if free < 0:
+        return _Line(Span("   "), tr("over"), amount, "", change, of)
+    return _Line(Span("   "), tr("free"), amount, "", change and -change, of, is_room=True)
 
 
 def _row(line: _Line, state: BudgetState, width: int, pen: Pen) -> Row:

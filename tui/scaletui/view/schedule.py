@@ -38,9 +38,7 @@ def schedule_answer(picture: SchedulePicture, width: int, pen: Pen) -> Row:
 
 def timeline_of(picture: SchedulePicture, rank: int, box: Box, pen: Pen) -> tuple[Row, ...]:
     """Title and one lane for each rank that fits, the chosen one among them."""
-    title = rule_row(
-        tr("one step, simulated: every stage equal, forward 1 t, backward 2 t, messages free"), box.width, pen
-    )
+    title = rule_row(tr("simulated: stages equal, forward 1 t, backward 2 t, messages free"), box.width, pen)
     tall = 2 if pen.big else 1
     first, last = window(len(picture.lanes), rank, (box.height - 1) // tall)
     marks = {rank: pen.glyphs.pointer}
