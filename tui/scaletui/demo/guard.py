@@ -1,4 +1,7 @@
-"""Ends this process when the one that started it is gone, whatever its main thread is waiting for."""
+"""Ends this process when the one that started it is gone, whatever its main thread is waiting for.
+
+Who started it stands in DEMO_PARENT: asked for here, the parent might have gone, and another taken its place.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ PERIOD_S = 0.5
 
 
 def end_with_parent() -> None:
-    """Look every half second whether the parent is still the one of now; without it, leave at once."""
-    parent = os.getppid()
+    """Look every half second whether the parent is still there; without it, leave at once."""
+    parent = int(os.environ["DEMO_PARENT"])
 
     def watch() -> None:
         pause = threading.Event()

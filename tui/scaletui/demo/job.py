@@ -116,4 +116,4 @@ class DemoJob:
         from scaletui.commands.run import environment
 
         asked = Namespace(dir=self._plan.folder, mode=None, interval=None, micro_batch=None, seq=None)
-        return environment(asked, os.environ)
+        return {**environment(asked, os.environ), "DEMO_PARENT": str(os.getpid())}

@@ -2,7 +2,7 @@
 
 It ends all ranks when one of them fails, when it is told to, and when the process that started it is gone:
 in order if they can, by force where one has failed or time is up. The standard library is all it needs, so
-that it starts at once and can be ended at any moment.
+that it starts at once and can be ended at any moment. DEMO_PARENT is the process that started it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main(ranks: int, store: str, command: list[str]) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, tell)
-    parent = os.getppid()
+    parent = int(os.environ["DEMO_PARENT"])
     children = [_start(rank, ranks, store, command) for rank in range(ranks)]
     try:
         while os.getppid() == parent and not told.wait(PERIOD_S):
@@ -54,6 +54,7 @@ def _start(rank: int, ranks: int, store: str, command: list[str]) -> subprocess.
         "WORLD_SIZE": str(ranks),
         "LOCAL_WORLD_SIZE": str(ranks),
         "DEMO_STORE": store,
+        "DEMO_PARENT": str(os.getpid()),
     }
     if sys.platform == "linux":
         environ.setdefault("GLOO_SOCKET_IFNAME", "lo")

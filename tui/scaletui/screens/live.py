@@ -148,7 +148,7 @@ class LiveScreen(ModeScreen):
 
     def _make_room(self) -> None:
         """Ranks get what they need, as long as comparison and trend have theirs."""
-        compare = compare_height(self.state)
+        compare = compare_height(self.state, self.query_one("#live-main").size.width or self.size.width)
         room = self.size.height - FRAME - compare - LEAST_TREND
         ranks = min(len(state.ordered(self.state)) + 1, max(room, 2))
         for name, height in (("live-ranks", ranks), ("live-compare", compare)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
 from scaletui.text.language import tr
@@ -10,7 +11,7 @@ from scaletui.view.bars import chip
 from scaletui.view.cells import left, right, width_of
 from scaletui.view.live_words import CATEGORY_ROLES, category_name, reason_text, unpredicted_text
 from scaletui.view.row import Row, Span, fit
-from scaletui.view.rule import rule_row
+from scaletui.view.rule import rule_row, wrapped
 from scaletui_engine.live.held import CATEGORIES
 from scaletui_engine.live.judgement import Difference
 from scaletui_probe.layout import Reason
@@ -23,10 +24,24 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui_engine.live.snapshot import RankView
 
-LARGE_SHARE = 0.05
+LARGE_SHARE: Final = 0.05
 """A difference beyond it is a warning."""
-NAME = 15
-FIGURE = 15
+CHIP: Final = 4
+"""Cells of a blank and the letter of a part."""
+ROOMY: Final = 80
+"""Columns from which figures stand wide apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The words of one category."""
+
+    category: str
+    name: str
+    predicted: str
+    measured: str
+    difference: str
+    role: str
 
 
 def compare_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
@@ -34,24 +49,26 @@ def compare_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     rank = state_of.rank(state)
     if rank is None:
         return ()
-    lines = [(name, *_figures(rank, name)) for name in CATEGORIES]
-    shown = [line for line in lines if line[1] is not None or line[2]]
-    rows = [_title(rank, box.width, pen), *(_row(line, box.width, pen) for line in shown)]
-    rows += [fit((Span(f" {text}", "dim"),), box.width) for text in _missing(rank)]
+    lines = [_line(rank, category, pen) for category in _shown(rank)]
+    widths = _widths(lines, box.width)
+    rows = [_title(rank, widths, box.width, pen)]
+    rows += [_row(line, widths, box.width, pen) for line in lines]
+    for text in _missing(rank):
+        rows += wrapped(text, box.width, "dim")
     return tuple(rows[: box.height])
 
 
-def compare_height(state: LiveState) -> int:
+def compare_height(state: LiveState, width: int) -> int:
     """Rows that the comparison would take."""
     rank = state_of.rank(state)
     if rank is None:
         return 0
-    figures = [_figures(rank, name) for name in CATEGORIES]
-    return (
-        1
-        + sum(predicted is not None or bool(measured) for predicted, measured in figures)
-        + len(_missing(rank))
-    )
+    return 1 + len(_shown(rank)) + sum(len(tuple(wrapped(text, width))) for text in _missing(rank))
+
+
+def _shown(rank: RankView) -> list[str]:
+    pairs = ((name, *_figures(rank, name)) for name in CATEGORIES)
+    return [name for name, predicted, measured in pairs if predicted is not None or measured]
 
 
 def _figures(rank: RankView, category: str) -> tuple[int | None, int | None]:
@@ -71,44 +88,57 @@ def _missing(rank: RankView) -> Sequence[str]:
     return found
 
 
-def _title(rank: RankView, width: int, pen: Pen) -> Row:
-    number = rank.identity.rank
-    if rank.measured_at_step is None:
-        title = tr("rank {rank}", rank=number)
-    else:
-        step = pen.numbers.integer(rank.measured_at_step)
-        title = tr("rank {rank}, counted at step {step}", rank=number, step=step)
-    start = 5 + NAME
+def _line(rank: RankView, category: str, pen: Pen) -> _Line:
+    predicted, measured = _figures(rank, category)
+    difference, role = _difference(category, predicted, measured, pen)
+    figures = ("-" if amount is None else pen.numbers.integer(amount) for amount in (predicted, measured))
+    return _Line(category, category_name(category), *figures, difference, role)
+
+
+def _widths(lines: list[_Line], width: int) -> tuple[int, int, int, int]:
+    """Of the name and of the three figures."""
+    gap = 3 if width >= ROOMY else 2
+    name = max((width_of(line.name) for line in lines), default=0) + 1
+    heads = (tr("predicted"), tr("measured"), tr("difference"))
+    words = (
+        [line.predicted for line in lines],
+        [line.measured for line in lines],
+        [line.difference for line in lines],
+    )
+    columns = [max(map(width_of, (head, *column))) + gap for head, column in zip(heads, words, strict=True)]
+    return min(name, max(width - CHIP - sum(columns) - 1, 4)), columns[0], columns[1], columns[2]
+
+
+def _title(rank: RankView, widths: tuple[int, int, int, int], width: int, pen: Pen) -> Row:
+    """The rank and, where there is room before the heads, the step at which it was counted."""
+    name, predicted, measured, _ = widths
+    ends = (CHIP + name + predicted, CHIP + name + predicted + measured, CHIP + sum(widths))
     heads = [
-        (start + FIGURE + 1, tr("predicted")),
-        (start + 2 * FIGURE + 2, tr("measured")),
-        (start + 3 * FIGURE + 3, tr("difference")),
+        (end + 1, head)
+        for end, head in zip(ends, (tr("predicted"), tr("measured"), tr("difference")), strict=True)
     ]
-    if heads[0][0] - width_of(heads[0][1]) - 2 < 3 + width_of(title):
-        title = tr("rank {rank}", rank=number)
+    title = tr("rank {rank}", rank=rank.identity.rank)
+    if rank.measured_at_step is not None:
+        step = pen.numbers.integer(rank.measured_at_step)
+        longer = tr("rank {rank}, counted at step {step}", rank=rank.identity.rank, step=step)
+        if width_of(longer) + 4 < ends[0] - width_of(tr("predicted")):
+            title = longer
     return rule_row(title, width, pen, heads)
 
 
-def _row(line: tuple[str, int | None, int | None], width: int, pen: Pen) -> Row:
-    category, predicted, measured = line
-    role = CATEGORY_ROLES[category]
-    name = left(f" {category_name(category)}", NAME + 1, pen.glyphs.ellipsis)
-    text, judged = _difference(category, predicted, measured, pen)
+def _row(line: _Line, widths: tuple[int, int, int, int], width: int, pen: Pen) -> Row:
+    name, predicted, measured, difference = widths
     return fit(
         (
             Span(" "),
-            chip(role, pen),
-            Span(name),
-            Span(_bytes(predicted, pen), "predicted"),
-            Span(" " + _bytes(measured, pen), "measured"),
-            Span(f" {right(text, FIGURE)}", judged),
+            chip(CATEGORY_ROLES[line.category], pen),
+            Span(left(f" {line.name}", name, pen.glyphs.ellipsis)),
+            Span(right(line.predicted, predicted), "predicted"),
+            Span(right(line.measured, measured), "measured"),
+            Span(right(line.difference, difference), line.role),
         ),
         width,
     )
-
-
-def _bytes(amount: int | None, pen: Pen) -> str:
-    return right("-" if amount is None else pen.numbers.integer(amount), FIGURE)
 
 
 def _difference(category: str, predicted: int | None, measured: int | None, pen: Pen) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
-from scaletui.text.language import tr
+from scaletui.text.language import ntr, tr
 from scaletui.view.box import Box
 from scaletui.view.cells import width_of
 from scaletui.view.row import Row, Span, fit
@@ -57,8 +57,18 @@ def _title(steps: int, is_process: bool, pen: Pen) -> str:
     """Which memory it is: the allocator's, or on a CPU the process's."""
     count = pen.numbers.integer(steps)
     if is_process:
-        return tr("resident memory of the process, {steps} steps", steps=count)
-    return tr("allocated at the end of a step, {steps} steps", steps=count)
+        return ntr(
+            "resident memory of the process, {steps} step",
+            "resident memory of the process, {steps} steps",
+            steps,
+            steps=count,
+        )
+    return ntr(
+        "allocated at the end of a step, {steps} step",
+        "allocated at the end of a step, {steps} steps",
+        steps,
+        steps=count,
+    )
 
 
 def _step_time(history: Sequence[Point], box: Box, pen: Pen) -> tuple[Row, ...]:

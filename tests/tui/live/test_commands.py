@@ -1,0 +1,134 @@
+"""`scaletui live` and `scaletui demo` on the command line, without a screen and without a job."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from live_rings import MadeUpJob
+
+from scaletui.cli import main
+from scaletui.commands import demo
+from scaletui.commands.live import age_s
+from scaletui_engine.errors import ParseError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STATES = {"weights_host": 60, "gradients_host": 60, "optimizer_host": 124}
+RANK_KEYS = {
+    "rank", "state", "step", "step_time_s", "age_s", "measured_at_step", "measured", "now", "predicted",
+    "allocator", "allocator_reason",
+}  # fmt: skip
+PARTS = {"weights", "gradients", "optimizer", "master_weights", "buffers", "unsharded", "rest"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "rings"
+    path.mkdir(mode=0o700)
+    return path
+
+
+def test_json_holds_what_scripts_rely_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with MadeUpJob(folder) as job:
+        job.plan()
+        job.step(7, **STATES)
+        assert main(["live", "--once", "--json", "--dir", str(folder)]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["jobs"]
+    assert (found["id"], found["state"], found["world_size"]) == ("made-up", "running", 2)
+    for number, rank in enumerate(found["ranks"]):
+        assert rank.keys() >= RANK_KEYS
+        assert rank["measured"].keys() == rank["now"].keys() == rank["predicted"].keys() == PARTS
+        assert (rank["rank"], rank["step"], rank["step_time_s"], rank["measured_at_step"]) == (
+            number,
+            7,
+            0.4,
+            7,
+        )
+        assert rank["predicted"]["optimizer"] == rank["measured"]["optimizer"] == 124
+        assert (rank["allocator"], rank["allocator_reason"]) == (None, "not available: CPU job")
+        assert rank["measured"]["rest"] is None
+        assert 0 <= rank["age_s"] < 600
+
+
+def test_json_without_a_job_says_where_it_looked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["live", "--json", "--dir", str(folder)]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "jobs": [],
+        "searched": [{"path": str(folder), "rings": 0, "problem": None}],
+        "unreadable": [],
+    }
+
+
+def test_the_folder_comes_from_the_environment(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SCALETUI_DIR", str(folder))
+    assert main(["live", "--once", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["searched"][0]["path"] == str(folder)
+
+
+def test_text_in_ascii(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with MadeUpJob(folder) as job:
+        job.plan()
+        job.step(7, **STATES)
+        assert main(["--ascii", "live", "--once", "--dir", str(folder)]) == 0
+    text = capsys.readouterr().out
+    assert text.isascii()
+    assert "as predicted, to the byte" in text
+
+
+def test_clean_removes_old_rings_and_keeps_running_ones(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with MadeUpJob(folder, 1), MadeUpJob(folder, 1, pid_start_ticks=1):
+        for name in os.listdir(folder):
+            os.utime(folder / name, (0, 0))
+        assert main(["live", "--clean", "--older-than", "12h", "--dir", str(folder)]) == 0
+    assert "1 ring removed" in capsys.readouterr().out
+    assert len(os.listdir(folder)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("45s", 45), ("30m", 1800), ("12h", 43_200), ("7d", 604_800), ("0d", 0)]
+)
+def test_ages(text: str, seconds: float) -> None:
+    assert age_s(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "7", "d", "-1d", "1w", "1.5d", "99999999d"])
+def test_no_ages(text: str) -> None:
+    with pytest.raises(ParseError, match="is no age"):
+        age_s(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["demo"], "missing: kind"),
+        (["demo", "zero"], "none of"),
+        (["demo", "fsdp", "--ranks", "0"], "--ranks 0 is not in 1 to 64"),
+        (["demo", "ddp", "--ranks", "65"], "--ranks 65 is not in 1 to 64"),
+        (["demo", "fsdp", "--steps", "-1"], "--steps -1 < 0"),
+        (["live", "--clean", "--older-than", "soon"], "--older-than soon is no age"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_are_one_line(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_without_torch_the_demo_names_the_way_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "find_spec", lambda _name: None)
+    assert main(["demo", "fsdp"]) == 2
+    error = capsys.readouterr().err
+    assert "pip install 'scaletui[torch]'" in error
+    assert error.count("\n") == 1

@@ -1,0 +1,181 @@
+"""The live screen in an app, on rings that are written under its eyes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from live_rings import GIB, MadeUpJob
+
+from scaletui.app import ScaletuiApp
+from scaletui.canvas import LineCanvas
+from scaletui.live.messages import SnapshotArrived
+from scaletui.options import ScreenOptions
+from scaletui.screens.live import LiveScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+STATES = {"weights_host": 60, "gradients_host": 60, "optimizer_host": 124}
+"""What either of two ranks holds of 10 rows of 3: 5 rows, two moments, a step."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "rings"
+    path.mkdir(mode=0o700)
+    return path
+
+
+@pytest.fixture
+def app(folder: Path) -> ScaletuiApp:
+    return ScaletuiApp(ScreenOptions(mode="live", ring_dir=str(folder), ascii=True))
+
+
+def shown(app: ScaletuiApp) -> str:
+    """Everything that the screen's visible panes show."""
+    panes = [pane for pane in app.screen.query(LineCanvas) if pane.display and pane.size.height]
+    return "\n".join("".join(span.text for span in row) for pane in panes for row in pane.rows)
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    """Let the app run until something is so."""
+    for _ in range(600):
+        if condition():
+            return
+        await pilot.pause(0.05)
+    pytest.fail(f"never came true:\n{shown(pilot.app)}")  # type: ignore[arg-type]
+
+
+async def test_an_empty_folder_names_itself_and_the_way_to_start(app: ScaletuiApp, folder: Path) -> None:
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "searched" in shown(app))
+        assert "scaletui run -- torchrun" in shown(app)
+        assert f"{folder}: 0 rings".replace(" ", "") in shown(app).replace(" ", "").replace("\n", "")
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 40), (200, 50)], ids=str)
+async def test_a_job_that_begins_while_the_screen_is_open(
+    app: ScaletuiApp, folder: Path, size: tuple[int, int]
+) -> None:
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "searched" in shown(app))
+        with MadeUpJob(folder) as job:
+            job.plan()
+            job.step(7, **STATES)
+            await until(pilot, lambda: "step 7" in shown(app))
+            await until(pilot, lambda: "y 0 B" in shown(app) and "not available: CPU job" in shown(app))
+            assert "running" in shown(app)
+            job.step(8, **STATES)
+            await until(pilot, lambda: "step 8" in shown(app))
+
+
+async def test_a_difference_is_shown_with_its_sign(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder) as job:
+        job.plan()
+        job.step(1, **{**STATES, "optimizer_host": 120})
+        async with app.run_test(size=(120, 30)) as pilot:
+            await until(pilot, lambda: "largest gap: optimizer -4 B" in shown(app))
+            assert "-4 B -3.2 %" in shown(app)
+
+
+async def test_a_gpu_job_is_measured_against_its_device(app: ScaletuiApp, folder: Path) -> None:
+    figures = {
+        "allocated": 40 * GIB, "reserved": 50 * GIB, "active": 41 * GIB, "inactive_split": GIB,
+        "allocated_peak_seen": 45 * GIB, "driver_free": 20 * GIB, "driver_total": 80 * GIB,
+        "weights_device": 10 * GIB, "optimizer_device": 20 * GIB,
+    }  # fmt: skip
+    with MadeUpJob(folder, device_type="cuda", device_uuid="GPU-1") as job:
+        job.step(1, **figures)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: "40.0/50.0/80.0" in shown(app))
+            assert "worst: rank 0, 25.0 GiB free" in shown(app)
+            await until(pilot, lambda: "activations" in shown(app))
+
+
+async def test_space_stops_the_picture(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder) as job:
+        job.step(1, **STATES)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(pilot, lambda: "step 1" in shown(app))
+            await pilot.press("space")
+            before = live(app).state.newest
+            job.step(2, **STATES)
+            await until(
+                pilot,
+                lambda: live(app).state.newest is not before and live(app).state.newest.jobs[0].step == 2,
+            )
+            assert "paused" in shown(app)
+            assert "step 1" in shown(app)
+            await pilot.press("space")
+            await until(pilot, lambda: "step 2" in shown(app))
+
+
+async def test_arrows_choose_rank_and_job(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder, job_id="a") as one, MadeUpJob(folder, 1, job_id="b", pid_start_ticks=1) as other:
+        one.step(1, **STATES)
+        other.step(2, **STATES)
+        other.exit()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: "job 1 of 2" in shown(app))
+            await pilot.press("down")
+            assert "- rank 1 " in shown(app)
+            await pilot.press("right")
+            assert "job 2 of 2" in shown(app)
+            assert "step 2" in shown(app)
+
+
+def live(app: ScaletuiApp) -> LiveScreen:
+    screen = app.screen
+    assert isinstance(screen, LiveScreen)
+    return screen
+
+
+async def test_a_hidden_screen_does_not_watch_and_watches_again(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder) as job:
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(pilot, lambda: live(app).state.shown is not None)
+            screen = live(app)
+            workers = [worker for worker in app.workers if worker.group == "live"]
+            await pilot.press("1")
+            await until(pilot, lambda: all(worker.is_finished for worker in workers))
+            seen = screen.state.newest
+            await pilot.pause(0.6)
+            assert screen.state.newest is seen
+            job.step(3, **STATES)
+            await pilot.press("4")
+            await until(pilot, lambda: "step 3" in shown(app))
+
+
+async def test_a_thousand_snapshots_that_wait_are_one(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder) as job:
+        job.step(1, **STATES)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(pilot, lambda: live(app).state.shown is not None)
+            first, second = (SnapshotArrived(live(app).state.shown) for _ in range(2))
+            assert second.can_replace(first)
+            handled = []
+            screen = live(app)
+            screen.look = lambda state: handled.append(state)  # type: ignore[method-assign]
+            for _ in range(1_000):
+                screen.post_message(SnapshotArrived(screen.state.newest))
+            await pilot.pause()
+            assert len(handled) < 20
+
+
+async def test_equal_snapshots_paint_nothing(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder) as job:
+        job.step(1, **STATES)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(pilot, lambda: "step 1" in shown(app))
+            await pilot.press("space")
+            await pilot.pause()
+            painted = []
+            for pane in app.screen.query(LineCanvas):
+                pane.refresh = lambda *regions, **options: painted.append(regions)  # type: ignore[method-assign, misc]
+            screen = live(app)
+            screen.on_snapshot_arrived(SnapshotArrived(screen.state.newest))
+            assert painted == []
