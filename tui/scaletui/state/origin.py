@@ -39,8 +39,8 @@ class Origin:
     tokens: int
     """Of one microbatch on the rank."""
     layers: int
-    in_flight: str
-    """Microbatches alive at the stage's peak, as a decimal number."""
+    in_flight: float
+    """Microbatches alive at the stage's peak."""
     vocab: int
     """Columns of the logits on the rank."""
     loss_kernel: str
@@ -73,7 +73,7 @@ def _origin(contents: Contents) -> Origin:
         compute_bytes=recipe.compute,
         tokens=load.tokens,
         layers=sum(count for _, count in contents.layers),
-        in_flight=f"{float(contents.in_flight):.4g}",
+        in_flight=float(contents.in_flight),
         vocab=load.vocab // (load.tp if contents.loss_kernel in SPLIT else 1),
         loss_kernel=str(contents.loss_kernel),
         has_head=contents.head is not None,

@@ -14,6 +14,7 @@ from scaletui.view.budget_origin import (
     elements_of,
     has_experts,
     held_bytes,
+    in_flight,
     is_shared,
     per_parameter,
     share_of,
@@ -122,7 +123,7 @@ def _activations(state: BudgetState, numbers: Origin, width: int, pen: Pen) -> I
     plan = state.answer.scenario.plan
     yield pair_row(tr("tokens of a microbatch"), pen.numbers.integer(numbers.tokens), width, pen)
     yield pair_row(tr("layers of this stage"), str(numbers.layers), width, pen)
-    yield pair_row(tr("microbatches alive at once"), numbers.in_flight, width, pen)
+    yield pair_row(tr("microbatches alive at once"), in_flight(numbers, pen), width, pen)
     yield pair_row(tr("recompute"), str(plan.recompute), width, pen)
     yield from wrapped(tr(_GROWS), width, "dim")
 

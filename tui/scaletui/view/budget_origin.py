@@ -25,12 +25,17 @@ def of_what(part: str, state: BudgetState, pen: Pen) -> str:
     times = f" {pen.glyphs.times} "
     if part == "activations":
         layers = ntr("{n} layer", "{n} layers", numbers.layers)
-        return layers + (f"{times}{numbers.in_flight}" if numbers.in_flight != "1" else "")
+        return layers + (f"{times}{in_flight(numbers, pen)}" if numbers.in_flight != 1 else "")
     if part == "loss":
         return f"{pen.numbers.integer(numbers.tokens)}{times}{pen.numbers.integer(numbers.vocab)}"
     if part == "unsharded":
         return tr("gathered layers")
     return tr("temporaries")
+
+
+def in_flight(numbers: Origin, pen: Pen) -> str:
+    """Microbatches alive at once: whole, or with a digit where a rank's chunks are not all alive."""
+    return pen.numbers.fixed(numbers.in_flight, 0 if numbers.in_flight.is_integer() else 1)
 
 
 def per_parameter(part: str, numbers: Origin) -> int:
