@@ -138,6 +138,8 @@ class Runtime:
     """DeepSpeed's stage3_max_live_parameters."""
     zero_prefetch: int = 50_000_000
     """DeepSpeed's stage3_prefetch_bucket_size, elements."""
+    nvme: bool = False
+    """What is offloaded goes on to the node's drives (ZeRO-Infinity, arXiv:2104.07857)."""
     gradient_fusion: bool = True
     """Megatron: weight gradients accumulate straight into fp32; keeps one 16-bit dummy per weight shape."""
     vocab_multiple: int | None = None

@@ -12,7 +12,7 @@ from scaletui_engine.memory.activations import LayerActivations, layer_activatio
 from scaletui_engine.memory.activations.layer import recomputed_layers
 from scaletui_engine.memory.activations.saved import widths
 from scaletui_engine.memory.census import Census, Unit, census_of, fused_shapes, moe_layers
-from scaletui_engine.memory.inflight import Pipeline, in_flight
+from scaletui_engine.memory.inflight import CLOSED, Pipeline, in_flight
 from scaletui_engine.memory.loss import kernel_of, loss_bytes
 from scaletui_engine.memory.states import States, states_of
 from scaletui_engine.stages import rank_stages
@@ -85,6 +85,20 @@ class Contents:
         """Activations of the microbatches in flight beside the one that runs."""
         flight = self.in_flight
         return max(ceil_div(self.kept * flight.numerator, flight.denominator) - self.kept, 0)
+
+    @property
+    def all_in_flight(self) -> bool:
+        """Whether every microbatch is held at once, and a stage pass less from the first backward pass on.
+
+        A schedule that splits the backward pass holds on to activations, and so may come back to its peak.
+        """
+        plan = self.load.plan
+        return plan.axes.pp > 1 and plan.schedule in CLOSED and self.in_flight >= plan.accumulation
+
+    @property
+    def uneven(self) -> bool:
+        """Whether only some layers are recomputed, so that equal layers keep unequal amounts."""
+        return recomputed_layers(self.load, self.layer_count) != self.layer_count
 
     @property
     def layer_count(self) -> int:

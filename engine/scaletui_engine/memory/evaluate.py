@@ -35,7 +35,10 @@ def stages_of(load: Load) -> tuple[StageBudget, ...]:
     outside = outside_range(ranks[0])
     found: list[StageBudget] = []
     for contents in ranks:
-        key = (contents.kept, contents.stages, contents.layers_numel, contents.root_numel, id(contents.head))
+        key = (
+            contents.kept, contents.stages, contents.layers_numel, contents.root_numel, id(contents.head),
+            contents.all_in_flight,
+        )  # fmt: skip
         if key not in known:
             known[key] = peaks_of(contents)
         added = in_flight_terms(contents)

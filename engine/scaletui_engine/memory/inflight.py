@@ -99,3 +99,5 @@ _FORMS: Final[dict[str, Callable[[Pipeline, int], Fraction]]] = {
     "interleaved-1f1b": _interleaved,
     "Interleaved1F1B": _interleaved,
 }
+CLOSED: Final = frozenset(_FORMS)
+"""Schedules with a closed form: those that do not split the backward pass."""

@@ -28,20 +28,33 @@ class Turn:
 
 
 def turns(contents: Contents) -> tuple[Turn, ...]:
-    """The first two layers to run backward and the last two: between them everything changes linearly."""
+    """The turns at which something bends: the first two and last two of the rank, the ends of each kind.
+
+    Between them everything changes by the same amount from layer to layer.
+    """
     total = contents.layer_count
-    if total == 0:
-        return ()
-    first, last = contents.layers[0][0], contents.layers[-1][0]
-    own = last.activations.kept_bytes if contents.offloaded == 0 else 0
-    found = [Turn(last, 0, total - 1, contents.kept)]
-    if total > 1:
-        found.append(Turn(last, 1, total - 2, contents.kept - own))
-    if total > 2:
-        found.append(Turn(first, total - 2, 1, 2 * first.activations.kept_bytes))
-    if total > 3:
-        found.append(Turn(first, total - 1, 0, first.activations.kept_bytes))
-    return tuple(found)
+    edges, start = {0, 1, total - 2, total - 1}, 0
+    for _, count in contents.layers:
+        edges |= {start, start + count - 1}
+        start += count
+    return tuple(turn(contents, layer) for layer in sorted(edges, reverse=True) if 0 <= layer < total)
+
+
+def turn(contents: Contents, layer: int) -> Turn:
+    """The turn of a layer, counted from the rank's first; dense layers come before expert layers here."""
+    waiting, start, kind = 0, 0, contents.layers[0][0]
+    for kind, count in contents.layers:
+        here = min(max(layer + 1 - start, 0), count)
+        waiting += kind.activations.kept_bytes * here
+        start += count
+        if layer < start:
+            break
+    total = contents.layer_count
+    if contents.offloaded:
+        waiting = min(waiting, contents.kept)
+    if contents.uneven:
+        waiting = contents.kept * (layer + 1) // total
+    return Turn(kind, total - 1 - layer, layer, waiting)
 
 
 def at_layer(contents: Contents, turn: Turn) -> tuple[Term, ...]:

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
 
 
-def gathered_moments(contents: Contents) -> tuple[Moment, ...]:
-    """The candidates for the peak, in the order of a step.
+def gathered_moments(contents: Contents, *, fresh: bool = False) -> tuple[Moment, ...]:
+    """The candidates for the peak, in the order of a step; fresh: no backward pass has ended yet.
 
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _fsdp_collectives.py.
     """
-    base, held = states(contents), _held_gradients(contents)
+    base, held = states(contents), () if fresh else held_gradients(contents)
     early = (*base, *held)
     done = early if accumulates_whole(contents) else (*base, _layer_gradients(contents))
     root = (held_root(contents, backward=True), head_gradient(contents, waits=True))
@@ -55,7 +55,7 @@ def gathered_moments(contents: Contents) -> tuple[Moment, ...]:
     return tuple(moments)
 
 
-def _held_gradients(contents: Contents) -> tuple[Term, ...]:
+def held_gradients(contents: Contents) -> tuple[Term, ...]:
     """Gradients of earlier microbatches: reduced and sharded, or whole until the step's last one."""
     if accumulates_whole(contents):
         return (accumulated(contents),)

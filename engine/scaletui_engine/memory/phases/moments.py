@@ -46,9 +46,15 @@ def moments(contents: Contents) -> tuple[Moment, ...]:
 
 def placeless_moments(contents: Contents) -> tuple[Moment, ...]:
     """The same without what other microbatches in flight add; the step comes last."""
-    if contents.load.plan.strategy.shards_weights:
+    if not contents.load.plan.strategy.shards_weights:
+        return replicated_moments(contents)
+    if not contents.all_in_flight:
         return gathered_moments(contents)
-    return replicated_moments(contents)
+    # Gradients that are held from earlier microbatches imply that one stage pass less is in flight.
+    fewer = ("activations", "activations.in_flight", -(contents.kept // contents.stages))
+    *later, step = gathered_moments(contents)
+    *early, _ = gathered_moments(contents, fresh=True)
+    return (*early, *(Moment(moment.phase, (*moment.terms, fewer)) for moment in later), step)
 
 
 def peak(found: tuple[Moment, ...]) -> Moment:

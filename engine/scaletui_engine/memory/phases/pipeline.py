@@ -22,10 +22,10 @@ def in_flight_terms(contents: Contents) -> tuple[Term, ...]:
     if contents.load.plan.axes.pp == 1:
         return ()
     others = ("activations", "activations.in_flight", contents.in_flight_bytes)
-    return (others, *_buffers(contents))
+    return (others, *receive_buffers(contents))
 
 
-def _buffers(contents: Contents) -> tuple[Term, ...]:
+def receive_buffers(contents: Contents) -> tuple[Term, ...]:
     """Receive buffers for every microbatch, and outputs that wait for their backward pass.
 
     torch allocates a buffer for each microbatch's input and output gradient before the first step; a

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 def replicated_moments(contents: Contents) -> tuple[Moment, ...]:
     """The candidates for the peak, in the order of a step."""
-    base = (*states(contents), *_buffers(contents))
-    forward = (*base, gradients(contents)) if _kept_gradients(contents) else base
-    after = (*base, _reduced(contents))
+    base = (*states(contents), *buffers(contents))
+    forward = (*base, *gradients_before(contents))
+    after = (*base, *gradients_after(contents))
     step = () if contents.load.megatron else _step(contents)
     return (
         Moment("loss" if contents.head else "forward", (*forward, *_at_loss(contents))),
-        Moment("backward", (*after, layers(contents), *_copies(contents), *running_backward(contents))),
+        Moment(
+            "backward", (*after, layers(contents), *autocast_copies(contents), *running_backward(contents))
+        ),
         Moment("end_of_backward", (*after, *_at_embedding(contents))),
         Moment("step", (*base, gradients(contents), *step)),
     )
@@ -46,28 +48,29 @@ def _at_loss(contents: Contents) -> tuple[Term, ...]:
         again = whole * 2 if load.sp > 1 else whole
     return (
         layers(contents),
-        *_copies(contents),
+        *autocast_copies(contents),
         *head_terms(contents),
         ("activations", "activations.head_gradient", again),
     )
 
 
-def _kept_gradients(contents: Contents) -> bool:
-    """Megatron's main gradients are one buffer for ever; DDP's views of buckets as well."""
+def gradients_before(contents: Contents, *, fresh: bool = False) -> tuple[Term, ...]:
+    """Megatron's main gradients are one buffer for ever, DDP's views of buckets too; others accumulate."""
     load = contents.load
     view = load.plan.strategy is Strategy.DDP and load.plan.runtime.gradient_as_bucket_view
-    return load.megatron or view or persist(contents)
+    there = load.megatron or view or (persist(contents) and not fresh)
+    return (gradients(contents),) if there else ()
 
 
-def _reduced(contents: Contents) -> Term:
+def gradients_after(contents: Contents) -> tuple[Term, ...]:
     """ZeRO-2 with offload sends each bucket to the host; otherwise the gradients as they are held."""
     plan = contents.load.plan
-    if plan.strategy is Strategy.ZERO2 and plan.offload is not Offload.NONE:
-        return ("gradients", "gradients.offloaded", 0)
-    return gradients(contents)
+    away = plan.strategy is Strategy.ZERO2 and plan.offload is not Offload.NONE
+    return () if away else (gradients(contents),)
 
 
-def _buffers(contents: Contents) -> tuple[Term, ...]:
+def buffers(contents: Contents) -> tuple[Term, ...]:
+    """What the framework allocates once and keeps."""
     load = contents.load
     strategy, runtime = load.plan.strategy, load.plan.runtime
     if load.megatron:
@@ -80,7 +83,7 @@ def _buffers(contents: Contents) -> tuple[Term, ...]:
     return ()
 
 
-def _copies(contents: Contents) -> tuple[Term, ...]:
+def autocast_copies(contents: Contents) -> tuple[Term, ...]:
     """autocast keeps its 16-bit copies of fp32 weights until the forward pass and its graph are gone."""
     load = contents.load
     recipe = load.precision

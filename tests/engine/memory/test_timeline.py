@@ -1,0 +1,54 @@
+"""A step's memory over time: its highest point is the budget's peak."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scaletui_engine.defaults import Choices, scenario_from
+from scaletui_engine.memory import evaluate
+from scaletui_engine.memory.timeline import timeline
+from scaletui_engine.plan import Recompute, Split, Strategy
+
+EIGHT_B = Choices("llama3.1-8b", "h100-sxm", 8)
+PIPELINE = Choices("llama3.1-8b", "h100-sxm", 64, tp=2, pp=4, layer_split=Split.ENDS)
+
+
+@pytest.mark.parametrize("strategy", list(Strategy))
+@pytest.mark.parametrize("recompute", [Recompute.NONE, Recompute.FULL])
+@pytest.mark.parametrize("microbatches", [1, 4])
+def test_the_highest_point_is_the_peak(strategy: Strategy, recompute: Recompute, microbatches: int) -> None:
+    scenario = scenario_from(
+        replace(EIGHT_B, strategy=strategy, recompute=recompute, global_batch=8 * microbatches)
+    )
+    step, stage = timeline(scenario), evaluate(scenario).stages[0]
+    assert step.points[step.peak].parts == stage.parts
+    assert step.points[step.peak].phase == stage.phase
+
+
+@pytest.mark.parametrize("schedule", ["1f1b", "eager-1f1b", "gpipe", "zb-h1", "zb-h2"])
+@pytest.mark.parametrize("microbatches", [2, 4, 16])
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_a_pipeline_rank_never_passes_its_peak(schedule: str, microbatches: int, rank: int) -> None:
+    scenario = scenario_from(replace(PIPELINE, schedule=schedule, global_batch=8 * microbatches))
+    step, stage = timeline(scenario, rank), evaluate(scenario).stages[rank]
+    assert step.points[step.peak].parts.total <= stage.peak_bytes
+    if schedule in ("1f1b", "eager-1f1b"):
+        assert step.points[step.peak].parts.total == stage.peak_bytes
+
+
+def test_time_runs_forward_and_ends_with_the_step() -> None:
+    step = timeline(scenario_from(replace(EIGHT_B, global_batch=32)))
+    times = [point.time for point in step.points]
+    assert times == sorted(times)
+    assert step.points[-1].phase == "step"
+    assert (step.microbatches, step.shown) == (4, 3)
+
+
+def test_activations_grow_forward_and_shrink_backward() -> None:
+    step = timeline(scenario_from(replace(EIGHT_B, strategy=Strategy.DDP)))
+    forward = [point.parts.activations for point in step.points if point.phase == "forward"]
+    assert len(forward) == 32
+    assert forward == sorted(forward)
+    assert all(layer.activations == 0 for layer in (step.points[-1].parts,))
