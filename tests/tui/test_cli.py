@@ -56,6 +56,7 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (["memory", "--scenario", "/dev/zero"], "/dev/zero: larger than 1 MiB"),
         (["memory", "--scenario", "lessom-7b"], "unknown scenario 'lessom-7b'"),
         (["--lang", "de"], "--lang: 'de' is none of .*pt-BR"),
+        (["budget", "--fps", "0"], "--fps 0 < 1; nearest valid: --fps 1"),
         (["--fps", "many"], "--fps: 'many' is not a whole number"),
         (["--lang", "pt-BR", "memory", "--nope"], "argumento desconhecido: --nope; scaletui memory --help"),
     ],
@@ -81,6 +82,7 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     for name in commands.MODULES:
         assert re.search(rf"^  {name} +\S", out, re.MULTILINE)
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_commands_are_those_that_were_promised() -> None:

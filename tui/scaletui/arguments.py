@@ -43,6 +43,17 @@ class UsageError(ScenarioError):
     """Arguments that no command takes."""
 
 
+_MOST_LISTED: Final = 10
+"""Options that a usage line still lists one by one."""
+
+
+def _positional(action: Action) -> str:
+    name = action.metavar if isinstance(action.metavar, str) else action.dest
+    if action.option_strings:
+        return ""
+    return f"[{name}]" if action.nargs in ("?", "*") else name
+
+
 class _Formatter(RawDescriptionHelpFormatter):
     def add_usage(
         self,
@@ -51,7 +62,10 @@ class _Formatter(RawDescriptionHelpFormatter):
         groups: Iterable[_MutuallyExclusiveGroup],
         prefix: str | None = None,
     ) -> None:
-        super().add_usage(usage, actions, groups, tr("usage: ") if prefix is None else prefix)
+        listed = list(actions)
+        if usage is None and len(listed) > _MOST_LISTED:
+            usage = " ".join(("%(prog)s", f"[{tr('options')}]", *filter(None, map(_positional, listed))))
+        super().add_usage(usage, listed, groups, tr("usage: ") if prefix is None else prefix)
 
     def start_section(self, heading: str | None) -> None:
         super().start_section(heading and tr(heading))

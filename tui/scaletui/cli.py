@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 import scaletui
@@ -85,7 +87,7 @@ def _add_global_options(parser: ArgumentParser) -> None:
 
 def _main_parser() -> Parser:
     width = max(map(len, commands.MODULES)) + 2
-    lines = [f"  {name:<{width}}{tr(commands.load(name).HELP)}" for name in commands.MODULES]
+    lines = [_listed(name, width) for name in commands.MODULES]
     parser = Parser(
         "scaletui",
         tr("A terminal cockpit for distributed training. Without a command: the budget screen."),
@@ -93,6 +95,13 @@ def _main_parser() -> Parser:
     )
     _add_global_options(parser)
     return parser
+
+
+def _listed(name: str, width: int) -> str:
+    """The command and what it does, wrapped under itself."""
+    room = get_terminal_size().columns - width - 4
+    first, *more = wrap(tr(commands.load(name).HELP), room)
+    return "\n".join((f"  {name:<{width}}{first}", *(" " * (width + 2) + line for line in more)))
 
 
 def _one_line(error: BaseException) -> str:

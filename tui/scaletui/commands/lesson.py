@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from scaletui_engine.lesson.tables import MemoryRow
 
-HELP: Final = N_("the lesson's five tables, and beside each the corrected calculation")
+HELP: Final = N_("the lesson's five tables, the corrected ones beside them")
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.budget import ByteRange, MemoryBudget
     from scaletui_engine.scenario import Scenario
 
-HELP: Final = N_("memory of every pipeline stage: what takes the room, and whether it fits")
+HELP: Final = N_("memory of every pipeline stage, and whether it fits")
 DOES_NOT_FIT: Final = 1
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.commands.scenario_options import add_scenario_options, asks_scenario, scenario_from
 from scaletui.options import MODES, ScreenOptions
 from scaletui.text.language import N_
+from scaletui_engine.errors import ValueRangeError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -32,7 +33,9 @@ def run(args: Namespace) -> int:
 
 
 def screen_options(args: Namespace, environ: Mapping[str, str]) -> ScreenOptions:
-    """The options of a command line; commands that end in the screen use it too."""
+    """The options of a command line; commands that end in the screen use it too. Raises ScenarioError."""
+    if args.fps is not None and args.fps < 1:
+        raise ValueRangeError(f"--fps {args.fps} < 1", "--fps 1")
     remote = "SSH_CONNECTION" in environ or "SSH_TTY" in environ
     with_scenario = "scenario" in args and asks_scenario(args)
     return ScreenOptions(
