@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from scaletui_themes.contrast import better_ink
 from scaletui_themes.roles import FILLED, ROLES, fill
 
 if TYPE_CHECKING:
@@ -76,8 +77,6 @@ def check_colour(colour: str) -> None:
 
 def complete(looks: Mapping[str, Look], ink: tuple[str, str]) -> dict[str, Look]:
     """Add the fills that a file leaves out: the role's colour as ground, the better of two inks on it."""
-    from scaletui_themes.contrast import better_ink
-
     full = dict(looks)
     for role in FILLED:
         if fill(role) not in full and role in looks:
