@@ -76,3 +76,24 @@ class Pictured(Message):
     def __init__(self, picture: SchedulePicture) -> None:
         super().__init__()
         self.picture = picture
+
+
+class RowClicked(Message):
+    """The mouse was clicked on a row of a pane."""
+
+    def __init__(self, pane: str, x: int, y: int, height: int) -> None:
+        super().__init__()
+        self.pane = pane
+        self.x = x
+        self.y = y
+        self.height = height
+        """Rows of the pane, for lists that show a part of themselves."""
+
+
+class RowScrolled(Message):
+    """The wheel was turned over a pane: 1 down, -1 up."""
+
+    def __init__(self, pane: str, direction: int) -> None:
+        super().__init__()
+        self.pane = pane
+        self.direction = direction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,8 +10,11 @@ from textual.events import Paste
 
 from scaletui.canvas import LineCanvas
 from scaletui.options import MODES
-from scaletui.panes.frame import HeaderPane, NoticePane
+from scaletui.panes.frame import FooterPane, HeaderPane, NoticePane
+from scaletui.screens.budget import BudgetScreen
+from scaletui.screens.help import HelpScreen
 from scaletui.view.cells import width_of
+from scaletui_engine.edit import FIELDS
 from scaletui_engine.scenario_file import load
 from scaletui_engine.scenarios import load_scenario
 from scaletui_themes import theme_ids
@@ -132,6 +136,44 @@ async def test_a_refusal_stands_in_one_line_and_nothing_is_lost(make_app: MakeAp
         assert app.editing.pending is None
 
 
+@pytest.mark.parametrize(
+    ("pane", "offset", "focus"), [("#parts", (5, 3), "parts"), ("#stages", (5, 1), "stages")]
+)
+async def test_a_click_chooses_what_it_hits(
+    make_app: MakeApp, pane: str, offset: tuple[int, int], focus: str
+) -> None:
+    app = make_app(scenario=load_scenario("llama3-405b-16384"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.click(pane, offset=offset)
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, BudgetScreen)
+        assert screen.state.focus == focus
+        assert (screen.state.part, screen.state.stage) == (
+            ("optimizer", None) if focus == "parts" else ("weights", 1)
+        )
+
+
+async def test_clicks_on_fields_modes_and_keys(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.click("#side", offset=(5, 5))
+        await settle(pilot)
+        assert app.editing.field == FIELDS[4]
+        await pilot.click("#side", offset=(5, 5))
+        await settle(pilot)
+        assert app.editing.pending == ""
+        await press(pilot, "escape")
+        await pilot.click(HeaderPane, offset=(95, 0))
+        await settle(pilot)
+        assert app.current_mode == "schedule"
+        await pilot.click(FooterPane, offset=(2, 0))
+        await settle(pilot)
+        assert isinstance(app.screen, HelpScreen)
+
+
 async def test_undo_redo_and_their_ends(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test() as pilot:
@@ -226,14 +268,20 @@ async def test_an_answer_to_another_scenario_is_dropped(make_app: MakeApp) -> No
         assert app.answer is current
 
 
+def canvases() -> int:
+    """Canvases that are alive, mounted or not."""
+    gc.collect()
+    return sum(isinstance(thing, LineCanvas) for thing in gc.get_objects())
+
+
 async def test_screens_are_mounted_once_however_often_modes_change(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test() as pilot:
         await press(pilot, "2", "3", "1")
-        count = len(app._registry)
+        count = canvases()
         for _ in range(6):
             await press(pilot, "2", "3", "1")
-        assert len(app._registry) == count
+        assert canvases() == count
 
 
 async def test_ascii_draws_nothing_else(make_app: MakeApp) -> None:

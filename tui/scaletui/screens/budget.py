@@ -19,8 +19,9 @@ from scaletui.view.budget_big import big_parts_rows
 from scaletui.view.budget_details import details_rows
 from scaletui.view.budget_explain import explain_rows
 from scaletui.view.budget_parts import parts_rows
-from scaletui.view.budget_stages import stage_rows
+from scaletui.view.budget_stages import stage_rows, window
 from scaletui.view.plan import plan_rows
+from scaletui_engine.memory.budget import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from textual.events import Resize
     from textual.widget import Widget
 
+    from scaletui.messages import RowClicked, RowScrolled
     from scaletui.state.budget import BudgetState
     from scaletui.state.session import Session
     from scaletui.view.box import Box
@@ -71,6 +73,31 @@ class BudgetScreen(PlanScreen):
         """Another height leaves another room for bars."""
         del event
         self._make_room()
+
+    def on_row_clicked(self, message: RowClicked) -> None:
+        """A click chooses a field, a part or a stage, and gives its list the arrow keys."""
+        settled = state.settled(self.state)
+        if message.pane == "side" and self.state.focus == "plan":
+            super().on_row_clicked(message)
+        elif message.pane == "side":
+            self.look(replace(settled, focus="plan"))
+        elif message.pane == "parts" and 0 < message.y <= len(PARTS):
+            self.look(replace(settled, focus="parts", part=PARTS[message.y - 1]))
+        elif message.pane == "stages" and self.session is not None and self.state.budget is not None:
+            tall = BIG_HEIGHT if self.session.pen.big else 1
+            count = len(self.state.budget.stages)
+            first, _ = window(count, state.chosen_stage(self.state), message.height // tall)
+            self.look(replace(settled, focus="stages", stage=first + message.y // tall))
+
+    def on_row_scrolled(self, message: RowScrolled) -> None:
+        """The wheel walks the list under it."""
+        settled = state.settled(self.state)
+        if message.pane == "parts":
+            self.look(state.next_part(settled, message.direction))
+        elif message.pane == "stages":
+            self.look(state.next_stage(settled, message.direction))
+        else:
+            super().on_row_scrolled(message)
 
     def action_up(self) -> None:
         """The field, part or stage above."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final
 from scaletui.panes.rows import RowsPane
 from scaletui.screens.mode import ModeScreen
 from scaletui.state import editing
-from scaletui.view.plan import plan_rows
+from scaletui.view.plan import field_at, plan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from textual.events import Key, Paste
 
+    from scaletui.messages import RowClicked, RowScrolled
     from scaletui.state.editing import Editing
     from scaletui.state.session import Session
     from scaletui.view.box import Box
@@ -55,6 +56,21 @@ class PlanScreen(ModeScreen):
     def on_paste(self, event: Paste) -> None:
         """Pasted text is typed text."""
         self.ask(partial(editing.typed, text=event.text.strip()))
+
+    def on_row_clicked(self, message: RowClicked) -> None:
+        """A click on a field chooses it; one on the chosen field opens it for typing."""
+        if message.pane != "side" or self.session is None:
+            return
+        field = field_at(self.session.editing, message.y, message.height)
+        if field == self.session.editing.field:
+            self.action_type()
+        elif field is not None:
+            self.ask(partial(editing.chosen, field=field))
+
+    def on_row_scrolled(self, message: RowScrolled) -> None:
+        """The wheel walks the fields."""
+        if message.pane == "side":
+            self.ask(partial(editing.moved, direction=message.direction))
 
     def action_up(self) -> None:
         """The field above."""

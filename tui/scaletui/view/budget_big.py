@@ -24,7 +24,7 @@ FIGURE: Final = 24
 
 
 def big_parts_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
-    """Title, as many of the largest parts as there is room for in drawing order, and the sum of the others."""
+    """Title, as many of the largest parts as there is room for, and the sum of the others."""
     title = tr("parts of stage {stage}, {unit}", stage=chosen_stage(state), unit=pen.numbers.unit)
     shown, rest = largest(part_lines(state), (box.height - 2) // BIG_HEIGHT)
     rows = [rule_row(heading(title, focus=state.focus == "parts"), box.width, pen)]

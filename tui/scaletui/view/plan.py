@@ -35,6 +35,12 @@ def plan_rows(editing: Editing, box: Box, pen: Pen, *, focus: bool) -> tuple[Row
     return (title, *(_field(editing, name, box.width, pen, focus=focus) for name in FIELDS[first:last]))
 
 
+def field_at(editing: Editing, y: int, height: int) -> str | None:
+    """The field that stands on a line of a pane of that height."""
+    first, last = window(len(FIELDS), FIELDS.index(editing.field), height - 1)
+    return FIELDS[first + y - 1] if 0 < y <= last - first else None
+
+
 def _field(editing: Editing, name: str, width: int, pen: Pen, *, focus: bool) -> Row:
     is_chosen = name == editing.field and focus
     mark = Span(pen.glyphs.pointer if is_chosen else " ", "accent")
