@@ -142,7 +142,7 @@ def test_compare_of_a_cpu_job(make_rank, make_state):
         " GGG gradients       1,000      1,000        y 0 B",
         " OOO optimizer       2,004      2,004        y 0 B",
         " BBB buffers             -         16",
-        " allocator, activations and temporaries: not available: CPU job",
+        " allocator, activations: not available: CPU job",
     ]
     assert compare_height(state, 80) == len(rows)
 

@@ -84,7 +84,7 @@ def _missing(rank: RankView) -> Sequence[str]:
     if why:
         found.append(why)
     if rank.allocator is None and rank.measured.total:
-        found.append(f"{tr('allocator, activations and temporaries')}: {reason_text(rank.allocator_reason)}")
+        found.append(f"{tr('allocator, activations')}: {reason_text(rank.allocator_reason)}")
     return found
 
 
