@@ -5,6 +5,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 PYTHONS := sh .ci/pythons
 CONSTRAINTS := .ci/constraints.txt
+BENCHES := $(filter-out bench/screenshots.py bench/%_job.py,$(wildcard bench/*.py))
 
 .PHONY: run test check format matrix bench screenshots clean
 
@@ -37,7 +38,7 @@ matrix-one: $(VENV)/plain.stamp
 	$(PY) -m pytest -q -m "not torch and not install" $(ARGS)
 
 bench: $(VENV)/dev.stamp
-	for script in bench/bench_*.py; do $(PY) $$script || exit 1; done
+	for script in $(BENCHES); do echo "== $$script"; $(PY) $$script || exit 1; done
 
 screenshots: $(VENV)/dev.stamp
 	$(PY) bench/screenshots.py

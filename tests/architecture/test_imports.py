@@ -125,12 +125,12 @@ CANVAS = (f"{TUI}/canvas.py", f"{TUI}/compat/")
 
 
 def test_only_the_canvas_knows_strips_and_segments() -> None:
-    low = [one for one in imports_in(TUI, but=CANVAS) if {"Strip", "Segment", "Region"} & set(one.names)]
+    libraries = [
+        one for one in imports_in(TUI, but=CANVAS) if one.module.partition(".")[0] in ("textual", "rich")
+    ]
+    low = [one for one in libraries if {"Strip", "Segment", "Region"} & set(one.names)]
     private = [
-        one
-        for one in imports_in(TUI, but=CANVAS)
-        if one.module.partition(".")[0] in ("textual", "rich")
-        and any(name.startswith("_") for name in (*one.module.split("."), *one.names))
+        one for one in libraries if any(name.startswith("_") for name in (*one.module.split("."), *one.names))
     ]
     assert [one.where for one in (*low, *private)] == []
 
