@@ -26,8 +26,8 @@ ENTRIES = (
     ("scaletui.cli", ("main",)),
 )
 
-SCRIPTS = ("__main__", "train", "launcher")
-"""Modules that are run and never imported."""
+SCRIPTS = ("__main__", "train", "launcher", "llama")
+"""Modules that are run and never imported, and the one that needs PyTorch."""
 
 
 @pytest.mark.parametrize(("module", "names"), ENTRIES, ids=[module for module, _ in ENTRIES])
