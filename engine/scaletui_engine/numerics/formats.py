@@ -91,7 +91,7 @@ class Format:
         }.get(self.specials, Overflow.NAN)
 
     def cast(self, values: ArrayLike, overflow: Overflow | None = None) -> NDArray[float64]:
-        """Round to nearest, ties to even mantissas; the result in float64, which holds every format exactly."""
+        """Round to nearest, ties to even mantissas; float64 holds every format exactly."""
         given = np.asarray(values, dtype=np.float64)
         if self.specials is Specials.SCALE:
             return _power_of_two(given, self)

@@ -17,6 +17,7 @@ MODULES: Final = {
     "shard": "scaletui.commands.shard",
     "ranks": "scaletui.commands.ranks",
     "traffic": "scaletui.commands.traffic",
+    "simulate": "scaletui.commands.simulate",
     "run": "scaletui.commands.run",
     "probe": "scaletui.commands.probe",
     "demo": "scaletui.commands.demo",
