@@ -90,7 +90,7 @@ def test_short_command(command, short):
 
 def test_a_cpu_job_has_bars_of_counted_parts_and_no_capacity(make_rank, make_state):
     rows = text(ranks_rows(make_state(make_rank(0), make_rank(1)), Box(80, 10), PEN))
-    assert rows[0].endswith("- step -- time - age --------")
+    assert rows[0].endswith("- steps -- time - age --------")
     assert rows[1].startswith(">*  0 WWW")
     assert rows[1].endswith("3.9 KiB 4,812 0.412 s 0.4 s running")
     assert "|" not in rows[1]

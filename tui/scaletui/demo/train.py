@@ -23,7 +23,7 @@ from torch.distributed.device_mesh import init_device_mesh  # noqa: E402
 from torch.distributed.fsdp import fully_shard  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from scaletui.demo.model import ON_CPU, ON_GPU, Llama, Sizes  # noqa: E402
+from scaletui.demo.llama import ON_CPU, ON_GPU, Llama, Sizes  # noqa: E402
 
 PACE_S = 0.2
 """A step takes at least this long on a CPU, so that a demo leaves the machine usable."""

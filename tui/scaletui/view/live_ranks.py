@@ -112,14 +112,14 @@ def _line(rank: RankView, label: str, moment: Moment, pen: Pen) -> _Line:
 
 def _widths(lines: list[_Line], width: int) -> _Widths:
     """Columns as wide as their words; a story is cut where it would leave no room for the bars."""
-    time = max([width_of(tr("time")), *(width_of(line.time) for line in lines)])
-    age = max([width_of(tr("age")), *(width_of(line.age) for line in lines)])
+    time = max([width_of(tr("time")) + 1, *(width_of(line.time) for line in lines)])
+    age = max([width_of(tr("age")) + 1, *(width_of(line.age) for line in lines)])
     status = max((width_of(line.status) for line in lines if line.is_plain), default=0)
     story = max((width_of(line.status) + age + 2 for line in lines if not line.is_plain), default=0)
     return _Widths(
         label=max(width_of(line.label) for line in lines) + 1,
         note=max(width_of(line.note) for line in lines),
-        step=max([width_of(tr("step")), *(width_of(line.step) for line in lines)]),
+        step=max([width_of(tr("steps")), *(width_of(line.step) for line in lines)]),
         time=time,
         age=age,
         tail=max(time + age + status + 2, min(story, width // 2)),
@@ -129,7 +129,7 @@ def _widths(lines: list[_Line], width: int) -> _Widths:
 
 def _title(hidden: int, widths: _Widths, width: int, pen: Pen) -> Row:
     tail = width - 1 - widths.tail
-    heads = [(tail, tr("step"))]
+    heads = [(tail, tr("steps"))]
     if widths.has_figures:
         heads.append((tail + widths.time + 1, tr("time")))
         heads.append((tail + widths.time + widths.age + 2, tr("age")))
