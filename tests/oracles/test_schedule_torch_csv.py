@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.torch
 
+RUNTIME: Any = _PipelineScheduleRuntime
+"""Has no annotations of its own."""
 NAMES = [name for name in schedule_names() if name != "dualpipe"]
 """PyTorch's runtime knows no stage on two ranks."""
 
@@ -35,7 +37,7 @@ def _runtime(schedule: Schedule) -> Any:
     stage = mock.create_autospec(PipelineStage, instance=True)
     stage.group_rank, stage.group_size, stage.submod = 0, schedule.ranks, None
     stage.num_stages = schedule.stages
-    return _PipelineScheduleRuntime([stage] * schedule.shape.chunks, schedule.units)
+    return RUNTIME([stage] * schedule.shape.chunks, schedule.units)
 
 
 def _rows(order: dict[int, list[object]]) -> list[str]:

@@ -77,13 +77,13 @@ def _multi(name: str, ranks: int, microbatches: int, chunks: int) -> Any:
     count = ranks * chunks
     local = [0, count - 1] if name in ("ZBVZeroBubble", "DualPipeV") else [i * ranks for i in range(chunks)]
     cls = torch_schedules.get_schedule_class(name)
-    return cls([Stage(i, count, ranks) for i in local], microbatches, loss_fn=lambda *a: None)  # type: ignore[arg-type]
+    return cls([Stage(i, count, ranks) for i in local], microbatches, loss_fn=lambda *a: None)
 
 
 def _executed(name: str, ranks: int, microbatches: int, rank: int) -> list[str]:
     """What the single-stage runtime runs on a rank, with messages and losses taken out."""
     stage = Stage(rank, ranks, ranks, rank)
-    schedule: Any = torch_schedules.get_schedule_class(name)(stage, microbatches, loss_fn=lambda *a: None)  # type: ignore[arg-type]
+    schedule: Any = torch_schedules.get_schedule_class(name)(stage, microbatches, loss_fn=lambda *a: None)
     nothing = [None] * microbatches
     schedule._initialize_stage = lambda *a, **k: None
     schedule._check_inputs = lambda *a: (nothing, nothing)
@@ -146,7 +146,7 @@ def test_an_announced_order_that_is_not_the_executed_one_is_found(
     `forward_mb` is counted up before its first use there, and the last rank has no warm-up forward.
     """
     cls = torch_schedules.get_schedule_class(name)
-    order = cls(Stage(0, ranks, ranks), microbatches, loss_fn=lambda *a: None).pipeline_order  # type: ignore[arg-type, attr-defined]
+    order = cls(Stage(0, ranks, ranks), microbatches, loss_fn=lambda *a: None).pipeline_order
     announced = read_csv("\n".join(",".join(row) for row in _rows(order))).schedule
     expected = build(Request(name, Shape(ranks, microbatches)))
     same = _ours(announced) == _ours(expected)

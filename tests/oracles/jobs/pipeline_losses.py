@@ -22,6 +22,8 @@ from torch.distributed.pipelining.schedules import (
     get_schedule_class,
 )
 
+RUNTIME: Any = _PipelineScheduleRuntime
+"""Has no annotations of its own."""
 LAYERS, WIDTH, ROWS, STEPS, RATE = 8, 8, 16, 3, 0.5
 
 
@@ -61,15 +63,11 @@ def schedule_of(path: Path, rank: int) -> tuple[Any, torch.nn.ModuleList, tuple[
         held, modules = stages(indices, count)
         cls = get_schedule_class(path.stem)
         single = issubclass(cls, PipelineScheduleSingle)
-        made: Any = cls(held[0] if single else held, microbatches, loss_fn=loss)  # type: ignore[arg-type]
+        made: Any = cls(held[0] if single else held, microbatches, loss_fn=loss)
     else:
-        cells = [
-            cell
-            for cell in rows[rank].replace("(", "").replace(")OVERLAP_F_B", "").replace(";", ",").split(",")
-        ]
-        indices = sorted({int(cell.split("F")[0]) for cell in cells if "F" in cell})
+        indices = sorted({int(found) for found in re.findall(r"(\d+)F\d", rows[rank])})
         held, modules = stages(indices, count)
-        made = _PipelineScheduleRuntime(held, microbatches, loss_fn=loss)
+        made = RUNTIME(held, microbatches, loss_fn=loss)
         order = path.with_suffix(f".{rank}.rows")
         order.write_text("\n".join(rows) + "\n")
         made._load_csv(str(order), format="compute_only")
