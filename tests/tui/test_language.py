@@ -9,7 +9,10 @@ import pytest
 from sentences import sentences, untranslatable
 
 from scaletui.text.catalogue import Catalogue, Entry, entries, read_po
+from scaletui.text.explain import SENTENCES
 from scaletui.text.language import language, language_of, ntr, set_language, tr
+from scaletui_engine.memory import evaluate
+from scaletui_engine.scenarios import load_scenario, scenario_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +56,7 @@ def test_sentences_follow_the_language() -> None:
     assert (set_language("en"), tr("weights"), tr("stage {n}", n=3)) == ("en", "weights", "stage 3")
     assert (set_language("pt-BR"), tr("weights"), tr("stage {n}", n=3)) == ("pt-BR", "pesos", "estágio 3")
     assert tr("no catalogue has {this}", this="this") == "no catalogue has this"
+    assert tr("filled {later}") == "filled {later}"
 
 
 PO = """
@@ -132,6 +136,14 @@ def test_translation(entry: Entry) -> None:
 def test_every_message_is_translated_once() -> None:
     msgids = [entry.msgid for entry in PORTUGUESE]
     assert sorted(msgids) == sorted(set(msgids))
+
+
+@pytest.mark.parametrize("name", scenario_ids())
+def test_every_message_id_of_a_budget_has_its_sentence(name: str) -> None:
+    budget = evaluate(load_scenario(name))
+    ids = {f"phase.{stage.phase}" for stage in budget.stages} | set(budget.assumptions)
+    ids |= {span.why for stage in budget.stages for span in (stage.reserved, stage.outside)}
+    assert ids <= SENTENCES.keys()
 
 
 def _placeholders(text: str) -> set[str]:

@@ -48,8 +48,9 @@ def language_of(environ: Mapping[str, str]) -> str:
 
 
 def tr(message: str, **values: object) -> str:
-    """The sentence in the language in force, its {placeholders} filled."""
-    return _Speaker.translations.gettext(message).format(**values)
+    """The sentence in the language in force, its {placeholders} filled when there are values for them."""
+    sentence = _Speaker.translations.gettext(message)
+    return sentence.format(**values) if values else sentence
 
 
 def ntr(singular: str, plural: str, n: int, **values: object) -> str:
