@@ -17,6 +17,18 @@ if TYPE_CHECKING:
     from scaletui_engine.schedule.timeline import Timeline
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Spending:
+    """What one rank has spent in each kind by the start of each of its cells; pairs count once."""
+
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    """[cells, 4] the kinds F, I, W, B of a cell: one whole, or a pair's two halves."""
+    before: NDArray[np.float64]
+    """[cells, 4] time spent in each kind before a cell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """From `start` to `end`, in equal columns."""
@@ -59,21 +71,29 @@ def actions_at(timeline: Timeline, times: NDArray[np.float64]) -> NDArray[np.int
     return found
 
 
+def spending_of(timeline: Timeline) -> tuple[Spending, ...]:
+    """One entry a rank, for asking `density` many times."""
+    return tuple(_spending(timeline, cells) for cells in _cells(timeline))
+
+
 def density(timeline: Timeline, window: Window) -> NDArray[np.float64]:
     """[ranks, columns, 4] the share of each column that each rank spends in F, I, W and B.
 
     A pair's time counts half for F and half for B. The shares of a column add up to at most 1.
     """
+    return density_of(spending_of(timeline), window)
+
+
+def density_of(spending: tuple[Spending, ...], window: Window) -> NDArray[np.float64]:
+    """The same from what `spending_of` has prepared."""
     edges = window.edges
-    shares = np.empty((timeline.schedule.ranks, window.columns, 4))
-    for rank in range(timeline.schedule.ranks):
-        start, end, weight = _spent(timeline, rank)
-        before = np.concatenate((np.zeros((1, 4)), np.cumsum(weight * (end - start)[:, None], axis=0)))
-        place = np.searchsorted(start, edges, side="right")
+    shares = np.empty((len(spending), window.columns, 4))
+    for rank, spent in enumerate(spending):
+        place = np.searchsorted(spent.start, edges, side="right")
         at = np.maximum(place - 1, 0)
-        into = np.clip(edges - start[at], 0.0, (end - start)[at]) * (place > 0)
-        total = before[at] + weight[at] * into[:, None]
-        shares[rank] = np.diff(total, axis=0)
+        start, length = spent.start[at], (spent.end - spent.start)[at]
+        into = np.clip(edges - start, 0.0, length) * (place > 0)
+        shares[rank] = np.diff(spent.before[at] + spent.weight[at] * into[:, None], axis=0)
     return shares / float(edges[1] - edges[0])
 
 
@@ -82,14 +102,12 @@ def _cells(timeline: Timeline) -> list[NDArray[np.int64]]:
     return [first + np.flatnonzero(~joined[first:stop]) for first, stop in pairwise(row)]
 
 
-def _spent(
-    timeline: Timeline, rank: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Starts, ends and kinds [cells, 4] of a rank's cells."""
+def _spending(timeline: Timeline, cells: NDArray[np.int64]) -> Spending:
     table = timeline.table
-    cells = _cells(timeline)[rank]
     weight = np.zeros((len(cells), 4))
     rows = np.arange(len(cells))
-    np.add.at(weight, (rows, table.kind[cells]), 0.5)
-    np.add.at(weight, (rows, table.kind[table.last[cells]]), 0.5)
-    return timeline.start[cells], timeline.end[cells], weight
+    weight[rows, table.kind[cells]] += 0.5
+    weight[rows, table.kind[table.last[cells]]] += 0.5
+    start, end = timeline.start[cells], timeline.end[cells]
+    spent = weight * (end - start)[:, None]
+    return Spending(start, end, weight, np.cumsum(spent, axis=0) - spent)
