@@ -10,6 +10,7 @@ from live_rings import GIB, MadeUpJob
 from scaletui.app import ScaletuiApp
 from scaletui.canvas import LineCanvas
 from scaletui.live.messages import SnapshotArrived
+from scaletui.messages import RowScrolled
 from scaletui.options import ScreenOptions
 from scaletui.screens.live import LiveScreen
 
@@ -79,7 +80,7 @@ async def test_a_difference_is_shown_with_its_sign(app: ScaletuiApp, folder: Pat
         job.step(1, **{**STATES, "optimizer_host": 120})
         async with app.run_test(size=(120, 30)) as pilot:
             await until(pilot, lambda: "largest gap: optimizer -4 B" in shown(app))
-            assert "-4 B -3.2 %" in shown(app)
+            await until(pilot, lambda: "-4 B -3.2 %" in shown(app))
 
 
 async def test_a_gpu_job_is_measured_against_its_device(app: ScaletuiApp, folder: Path) -> None:
@@ -122,10 +123,21 @@ async def test_arrows_choose_rank_and_job(app: ScaletuiApp, folder: Path) -> Non
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: "job 1 of 2" in shown(app))
             await pilot.press("down")
-            assert "- rank 1 " in shown(app)
+            await until(pilot, lambda: "- rank 1 " in shown(app))
             await pilot.press("right")
             assert "job 2 of 2" in shown(app)
             assert "step 2" in shown(app)
+
+
+async def test_a_click_chooses_a_rank_and_the_wheel_walks(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder, 4) as job:
+        job.step(1, **STATES)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(pilot, lambda: "    3 WWW" in shown(app))
+            await pilot.click("#live-ranks", offset=(10, 3))
+            await until(pilot, lambda: live(app).state.rank == 2)
+            live(app).on_row_scrolled(RowScrolled("live-ranks", 1))
+            assert live(app).state.rank == 3
 
 
 def live(app: ScaletuiApp) -> LiveScreen:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from scaletui.state.live import LiveState
 from scaletui.text.glyphs import ASCII
 from scaletui.view.box import Box
 from scaletui.view.live_answer import answer_rows, header_facts, short_command
@@ -74,6 +75,20 @@ def test_header_facts(make_rank, make_state):
     slurm = {"slurm_id": "77.0", "slurm_nodes": "n[1-2]"}
     state = make_state(make_rank(0, identity=slurm), make_rank(1))
     assert header_facts(state) == ("python3 train.py --lr 1", "2 ranks", "77.0 n[1-2]", "node-a", "4f2a")
+
+
+def test_big_has_the_step_in_large_figures_and_bars_three_rows_tall(make_rank, make_state):
+    state, pen = make_state(make_rank(0, gpu=True), make_rank(1, gpu=True)), Pen(ASCII, big=True)
+    rows = answer_rows(state, 80, pen)
+    assert len(rows) == 3
+    assert {row_width(row) for row in rows} == {80}
+    assert "running" in text(rows)[0]
+    bars = ranks_rows(state, Box(80, 7), pen)
+    assert len(bars) == 7
+    assert {row_width(row) for row in bars} == {80}
+    first, second, _ = text(bars)[1:4]
+    assert first[6 : 6 + len(second.strip())] == second.strip()
+    assert len(answer_rows(LiveState(), 80, pen)) == 3
 
 
 @pytest.mark.parametrize(

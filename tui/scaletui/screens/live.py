@@ -14,12 +14,13 @@ from scaletui.panes.frame import HeaderPane
 from scaletui.panes.rows import RowsPane
 from scaletui.screens.mode import ModeScreen, screen_bindings
 from scaletui.state import live as state
+from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.live_answer import answer_rows, header_facts
 from scaletui.view.live_compare import compare_height, compare_rows
 from scaletui.view.live_details import details_rows
 from scaletui.view.live_empty import empty_rows
 from scaletui.view.live_explain import explain_rows
-from scaletui.view.live_ranks import ranks_rows
+from scaletui.view.live_ranks import rank_height, ranks_rows, shown_ranks
 from scaletui.view.live_trend import trend_rows
 from scaletui_themes import stylesheet
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from scaletui.app import ScaletuiApp
+    from scaletui.messages import RowClicked, RowScrolled
     from scaletui.state.live import LiveState
     from scaletui.state.session import Session
     from scaletui.view.box import Box
@@ -146,11 +148,28 @@ class LiveScreen(ModeScreen):
         """Look at the job before."""
         self.look(state.other_job(self.state, -1))
 
+    def on_row_clicked(self, message: RowClicked) -> None:
+        """A click chooses a rank."""
+        if message.pane != "live-ranks" or self.session is None or message.y < 1:
+            return
+        first, last = shown_ranks(self.state, message.height, self.session.pen)
+        place = first + (message.y - 1) // rank_height(self.session.pen)
+        if place < last:
+            self.look(state.rank_at(self.state, place))
+
+    def on_row_scrolled(self, message: RowScrolled) -> None:
+        """The wheel walks the ranks."""
+        self.look(state.other_rank(self.state, message.direction))
+
     def _make_room(self) -> None:
         """Ranks get what they need, as long as comparison and trend have theirs."""
+        pen = None if self.session is None else self.session.pen
+        is_big = pen is not None and pen.big
+        tall = BIG_HEIGHT if is_big else 1
+        self.query_one("#live-answer").set_class(is_big, "-big")
         compare = compare_height(self.state, self.query_one("#live-main").size.width or self.size.width)
-        room = self.size.height - FRAME - compare - LEAST_TREND
-        ranks = min(len(state.ordered(self.state)) + 1, max(room, 2))
+        room = self.size.height - FRAME - (tall - 1) - compare - LEAST_TREND
+        ranks = min(len(state.ordered(self.state)) * tall + 1, max(room, tall + 1))
         for name, height in (("live-ranks", ranks), ("live-compare", compare)):
             pane = self.query_one(f"#{name}")
             if pane.styles.height is None or pane.styles.height.value != height:

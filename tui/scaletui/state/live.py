@@ -77,8 +77,12 @@ def other_rank(state: LiveState, direction: int) -> LiveState:
     found = ordered(state)
     if not found:
         return state
-    place = min(max(rank_index(state) + direction, 0), len(found) - 1)
-    return replace(state, rank=None if place == 0 else found[place].identity.rank)
+    return rank_at(state, min(max(rank_index(state) + direction, 0), len(found) - 1))
+
+
+def rank_at(state: LiveState, place: int) -> LiveState:
+    """Look at the rank in that place of the ordered ones; the first place follows the worst."""
+    return replace(state, rank=ordered(state)[place].identity.rank if place else None)
 
 
 def other_job(state: LiveState, direction: int) -> LiveState:

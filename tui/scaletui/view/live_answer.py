@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scaletui.state import live as state_of
 from scaletui.text.language import ntr, tr
+from scaletui.view.big import BIG_HEIGHT, big_text
 from scaletui.view.live_words import category_name, state_name, verdict_role, verdict_text
 from scaletui.view.row import Row, Span, beside, fit, row_width
 from scaletui_engine.live.evidence import RankState
@@ -18,18 +19,31 @@ if TYPE_CHECKING:
 
 
 def answer_rows(state: LiveState, width: int, pen: Pen) -> tuple[Row, ...]:
-    """One row; what does not fit is left out, the least important first."""
+    """One row, or three where it has to be read from afar; the least important is left out first."""
     job = state_of.job(state)
     if job is None:
         text = tr("looking for jobs ...") if state.shown is None else tr("no job found")
-        return (fit((Span(f" {text}", "dim"),), width),)
+        blank = (fit((), width),) * (BIG_HEIGHT - 1 if pen.big else 0)
+        return (fit((Span(f" {text}", "dim"),), width), *blank)
     right = _right(state)
+    if pen.big:
+        return _big(job, right, width, pen)
     parts = [_state(job, pen), *filter(None, (_step(job, pen), _worst(job, pen), _gap(job, pen)))]
     for count in range(len(parts), 0, -1):
         line = tuple(span for part in parts[:count] for span in part)
         if row_width(line) + row_width(right) <= width:
             return (beside(line, right, width),)
     return (beside(parts[0], right, width),)
+
+
+def _big(job: JobView, right: Row, width: int, pen: Pen) -> tuple[Row, ...]:
+    """The step in figures of three lines, and beside it state, worst rank and gap."""
+    figure = big_text("" if job.step is None else pen.numbers.integer(job.step), pen.glyphs)
+    words = (_state(job, pen), _worst(job, pen) or _step(job, pen), _gap(job, pen))
+    return tuple(
+        beside((Span(f" {figure[line]} "), *words[line]), right if line == 0 else (), width)
+        for line in range(BIG_HEIGHT)
+    )
 
 
 def header_facts(state: LiveState) -> tuple[str, ...]:

@@ -91,8 +91,10 @@ def _missing(rank: RankView) -> Sequence[str]:
 def _line(rank: RankView, category: str, pen: Pen) -> _Line:
     predicted, measured = _figures(rank, category)
     difference, role = _difference(category, predicted, measured, pen)
-    figures = ("-" if amount is None else pen.numbers.integer(amount) for amount in (predicted, measured))
-    return _Line(category, category_name(category), *figures, difference, role)
+    before, after = (
+        "-" if amount is None else pen.numbers.integer(amount) for amount in (predicted, measured)
+    )
+    return _Line(category, category_name(category), before, after, difference, role)
 
 
 def _widths(lines: list[_Line], width: int) -> tuple[int, int, int, int]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
 from scaletui.text.language import tr
-from scaletui.view.bars import Bar, track_row
+from scaletui.view.bars import Bar, split, track_row
+from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.budget_stages import window
 from scaletui.view.cells import crop, left, right, width_of
 from scaletui.view.live_bar import bar_parts, capacity_of, held_by, note_of
@@ -20,6 +21,8 @@ from scaletui.view.rule import rule_row
 from scaletui_engine.live.evidence import RankState, What
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scaletui.state.live import LiveState
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
@@ -66,7 +69,7 @@ def ranks_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     if snapshot is None or not ranks or box.height < 1:
         return ()
     chosen = state_of.rank_index(state)
-    first, last = window(len(ranks), chosen, box.height - 1)
+    first, last = shown_ranks(state, box.height, pen)
     labels = [_label(index, chosen, ranks[index], pen) for index in range(first, last)]
     lines = [
         _line(rank, label, snapshot.moment, pen)
@@ -77,8 +80,19 @@ def ranks_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     hidden = len(ranks) - len(lines)
     return (
         _title(hidden, widths, box.width, pen),
-        *(fit(_row(line, (widths, scale), box.width, pen), box.width) for line in lines),
+        *(row for line in lines for row in _rows(line, (widths, scale), box.width, pen)),
     )
+
+
+def rank_height(pen: Pen) -> int:
+    """Rows of one rank."""
+    return BIG_HEIGHT if pen.big else 1
+
+
+def shown_ranks(state: LiveState, height: int, pen: Pen) -> tuple[int, int]:
+    """Half-open range of the ordered ranks that a pane of so many rows shows."""
+    room = (height - 1) // rank_height(pen)
+    return window(len(state_of.ordered(state)), state_of.rank_index(state), room)
 
 
 def age_text(age_s: float, pen: Pen) -> str:
@@ -135,6 +149,18 @@ def _title(hidden: int, widths: _Widths, width: int, pen: Pen) -> Row:
         heads.append((tail + widths.time + widths.age + 2, tr("age")))
     title = tr("ranks, {hidden} more", hidden=hidden) if hidden > 0 else tr("ranks")
     return rule_row(title, width, pen, heads)
+
+
+def _rows(line: _Line, layout: tuple[_Widths, int], width: int, pen: Pen) -> Iterator[Row]:
+    """The row of a rank, its bar three times as tall where it has to be read from afar."""
+    widths, _ = layout
+    row = _row(line, layout, width, pen)
+    yield fit(row, width)
+    tail = widths.note + widths.step + widths.tail + 4
+    for _ in range(rank_height(pen) - 1):
+        _, rest = split(row, widths.label)
+        bar, _ = split(rest, width - widths.label - tail - 1)
+        yield fit((Span(" " * widths.label), *bar), width)
 
 
 def _row(line: _Line, layout: tuple[_Widths, int], width: int, pen: Pen) -> Row:
