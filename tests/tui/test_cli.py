@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -223,6 +226,21 @@ def test_how_a_command_can_end(
     err = capsys.readouterr().err
     assert err.count("\n") == (code == 2)
     assert line is None or err == line
+
+
+def test_a_reader_that_left_is_not_worth_a_word() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    paths = os.pathsep.join(str(GOLDEN.parents[1] / folder) for folder in ("engine", "tui", "themes"))
+    done = subprocess.run(
+        [sys.executable, "-m", "scaletui", "--version"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (cli.BROKEN_PIPE, b"")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
+from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 from scaletui.text.explain import explain
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from scaletui_engine.tensors.count import ParameterCount
 
 _AXES: Final = ("tp", "cp", "ep", "pp", "dp_replicate", "dp_shard")
+_BEFORE_SENTENCE: Final = 32
+"""Cells of the two columns before a sentence, in the longer of the languages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +137,21 @@ def _ranges(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:
     number, stage = pen.numbers, budget.peak
     nominal = tr("nominal: no source says what the driver reports") if budget.capacity_is_nominal else ""
     lines = [
-        _range(tr("reserved"), stage.reserved, pen),
-        _range(tr("outside"), stage.outside, pen),
+        *_range(tr("reserved"), stage.reserved, width, pen),
+        *_range(tr("outside"), stage.outside, width, pen),
         (Span(tr("capacity")), Span(number.gib(budget.capacity_bytes, 2)), Span(nominal)),
     ]
-    columns = (Column(""), Column(number.unit, numeric=True), Column("", shrinks=True))
+    columns = (Column(""), Column(number.unit, numeric=True), Column(""))
     assumed = [fit(_line(tr("assumed: {what}", what=explain(text))), width) for text in budget.assumptions]
-    return (*table_rows(columns, lines, width, pen.glyphs.ellipsis), *assumed)
+    return (*table_rows(columns, lines, width), *assumed)
 
 
-def _range(name: str, span: ByteRange, pen: Pen) -> tuple[Span, Span, Span]:
+def _range(name: str, span: ByteRange, width: int, pen: Pen) -> list[tuple[Span, ...]]:
+    """The range and its sentence, as many lines as that takes."""
     low, high = pen.numbers.gib(span.low, 2), pen.numbers.gib(span.high, 2)
-    return Span(name), Span(tr("{low} to {high}", low=low, high=high)), Span(explain(span.why))
+    first, *more = wrap(explain(span.why), width - _BEFORE_SENTENCE)
+    amounts = tr("{low} to {high}", low=low, high=high)
+    return [
+        (Span(name), Span(amounts), Span(first)),
+        *((Span(""), Span(""), Span(line)) for line in more),
+    ]
