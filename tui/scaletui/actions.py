@@ -56,6 +56,7 @@ ACTIONS: Final = (
     Action("previous_job", ("left",), N_("job"), N_("Look at the job before"), _LIVE, _LOOK),
     Action("type", ("enter",), N_("type"), N_("Type it; Enter sets it, Escape leaves it"), _STATIC, _EDIT),
     Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list"), _STATIC, _EDIT),
+    Action("fix", ("f",), N_("fix"), N_("Single changes that save memory, to apply"), _BUDGET, _EDIT),
     Action("undo", ("u",), N_("undo"), N_("Take the last edit back"), _STATIC, _EDIT),
     Action("redo", ("ctrl+r",), N_("redo"), N_("Make the edit again that was taken back"), _STATIC, _EDIT),
     Action("save", ("w",), N_("save"), N_("Write the scenario to a TOML file"), _STATIC, _EDIT),
@@ -65,7 +66,7 @@ ACTIONS: Final = (
 """Every action, in the order in which help and palette list them."""
 
 _FOOTERS: Final = {
-    "budget": ("help", "right", "type", "next_pane", "pick_model", "undo", "quit"),
+    "budget": ("help", "right", "type", "next_pane", "fix", "undo", "quit"),
     "schedule": ("help", "right", "type", "step_on", "pick_model", "undo", "quit"),
     "sharding": ("help", "right", "type", "step_on", "pick_model", "undo", "quit"),
     "live": ("help", "play", "step_on", "next_job", "next_theme", "command_palette", "quit"),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scaletui.state.editing import Editing
     from scaletui.state.schedule import SchedulePicture
     from scaletui.state.session import Notice
+    from scaletui.state.study import Study
     from scaletui_engine.scenario import Scenario
 
 
@@ -97,3 +98,11 @@ class RowScrolled(Message):
         super().__init__()
         self.pane = pane
         self.direction = direction
+
+
+class Studied(Message):
+    """The engine looked closer; the study carries scenario and stage that it is of."""
+
+    def __init__(self, study: Study) -> None:
+        super().__init__()
+        self.study = study

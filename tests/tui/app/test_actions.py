@@ -66,7 +66,7 @@ def test_the_footer_has_at_most_seven_keys_and_they_fit_80_columns(mode: str) ->
 def test_a_narrow_footer_leaves_keys_out_whole() -> None:
     row = footer_row(footer_of("budget"), 30)
     text = "".join(span.text for span in row)
-    assert (text.strip(), len(text)) == ("? help  arrows edit  / model", 30)
+    assert (text.strip(), len(text)) == ("? help  arrows edit  f fix", 30)
 
 
 @pytest.mark.parametrize(

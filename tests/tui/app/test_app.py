@@ -9,12 +9,15 @@ import pytest
 from textual.events import Paste
 
 from scaletui.canvas import LineCanvas
+from scaletui.messages import Studied
 from scaletui.options import MODES
 from scaletui.panes.frame import FooterPane, HeaderPane, NoticePane
 from scaletui.screens.budget import BudgetScreen
 from scaletui.screens.help import HelpScreen
+from scaletui.state.study import study
 from scaletui.view.cells import width_of
 from scaletui_engine.edit import FIELDS
+from scaletui_engine.plan import Recompute
 from scaletui_engine.scenario_file import load
 from scaletui_engine.scenarios import load_scenario
 from scaletui_themes import theme_ids
@@ -172,6 +175,21 @@ async def test_clicks_on_fields_modes_and_keys(make_app: MakeApp) -> None:
         await pilot.click(FooterPane, offset=(2, 0))
         await settle(pilot)
         assert isinstance(app.screen, HelpScreen)
+
+
+async def test_a_change_of_the_list_is_applied(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, BudgetScreen)
+        assert app.answer is not None
+        screen.post_message(Studied(study(app.answer.scenario, 0)))
+        await settle(pilot)
+        await press(pilot, "f", *"recompute full", "enter")
+        assert app.editing.scenario.plan.recompute is Recompute.FULL
+        await press(pilot, "u")
+        assert app.editing.scenario == load_scenario("llama3-8b-8")
 
 
 async def test_undo_redo_and_their_ends(make_app: MakeApp) -> None:

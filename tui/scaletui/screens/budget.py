@@ -7,18 +7,26 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.containers import Horizontal
+from textual.worker import get_current_worker
 
+from scaletui.messages import Noticed, Studied
 from scaletui.panes.rows import RowsPane
 from scaletui.screens.mode import screen_bindings
+from scaletui.screens.pick import PickScreen
 from scaletui.screens.plan import PlanScreen
 from scaletui.state import budget as state
 from scaletui.state import editing
+from scaletui.state.picking import Picking
+from scaletui.state.session import Notice
+from scaletui.state.study import study
+from scaletui.text.language import tr
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.budget_answer import answer_rows
 from scaletui.view.budget_big import big_parts_rows
 from scaletui.view.budget_details import details_rows
 from scaletui.view.budget_explain import explain_rows
-from scaletui.view.budget_parts import parts_rows
+from scaletui.view.budget_fixes import fix_items
+from scaletui.view.budget_legend import legend_rows
 from scaletui.view.budget_stages import stage_rows, window
 from scaletui.view.plan import plan_rows
 from scaletui_engine.memory.budget import PARTS
@@ -27,16 +35,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from textual.events import Resize
+    from textual.timer import Timer
     from textual.widget import Widget
 
     from scaletui.messages import RowClicked, RowScrolled
     from scaletui.state.budget import BudgetState
     from scaletui.state.session import Session
+    from scaletui.state.study import Study
     from scaletui.view.box import Box
     from scaletui.view.row import Row
+    from scaletui_engine.scenario import Scenario
 
 LEAST_BODY: Final = 17
 """Rows that everything but the bars wants: header, answer, parts with their title, news and keys."""
+PAUSE_S: Final = 0.25
+"""How long the reader has to rest before the engine looks closer."""
 WHOLE_PLAN: Final = 27
 """The same where every field of the plan is seen at once."""
 MOST_BARS: Final = 7
@@ -52,6 +65,9 @@ class BudgetScreen(PlanScreen):
     def __init__(self) -> None:
         super().__init__()
         self.state = state.BudgetState()
+        self._pause: Timer | None = None
+        self._asked: tuple[Scenario, int] | None = None
+        """What the engine is asked to look at closer, or was last."""
 
     def body(self) -> Iterable[Widget]:
         """Answer and bars across, then the columns."""
@@ -68,6 +84,46 @@ class BudgetScreen(PlanScreen):
         if session.answer is not None and session.answer is not self.state.answer:
             self.state = state.answered(self.state, session.answer)
         super().show(session)
+
+    def action_fix(self) -> None:
+        """Single changes that save memory, to choose one from."""
+        study = state.closer_look(self.state)
+        if study is None or self.session is None:
+            self.post_message(Noticed(Notice(tr("the engine is still looking"))))
+            return
+        items = Picking(fix_items(study, self.session.pen))
+        pick = PickScreen(tr("one change, and what it saves"), items, self.session.pen)
+        self.app.push_screen(pick, partial(self._apply, study))
+
+    def _apply(self, study: Study, place: str | None) -> None:
+        if place is not None:
+            self.ask(partial(editing.replaced, scenario=study.fixes[int(place)].scenario))
+
+    def on_studied(self, message: Studied) -> None:
+        """Draw a closer look, unless something else is looked at by now."""
+        message.stop()
+        self.look(replace(self.state, study=message.study))
+
+    def _look_closer(self) -> None:
+        """Ask when the reader has stopped for a moment; what is asked before that is forgotten."""
+        if self.state.answer is None:
+            return
+        asked = (self.state.answer.scenario, state.chosen_stage(self.state))
+        if self._asked is not None and self._asked[0] is asked[0] and self._asked[1] == asked[1]:
+            return
+        self._asked = asked
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(PAUSE_S, partial(self._ask_closer, *asked))
+
+    def _ask_closer(self, scenario: Scenario, stage: int) -> None:
+        ask = partial(self._study, scenario, stage)
+        self.run_worker(ask, thread=True, exclusive=True, group="study")
+
+    def _study(self, scenario: Scenario, stage: int) -> None:
+        found = study(scenario, stage)
+        if not get_current_worker().is_cancelled:
+            self.post_message(Studied(found))
 
     def on_resize(self, event: Resize) -> None:
         """Another height leaves another room for bars."""
@@ -144,6 +200,7 @@ class BudgetScreen(PlanScreen):
     def redraw(self) -> None:
         """Make room for the bars first."""
         self._make_room()
+        self._look_closer()
         super().redraw()
 
     def _walk(self, direction: int) -> None:
@@ -182,7 +239,7 @@ class BudgetScreen(PlanScreen):
             return ()
         if self.session.pen.big:
             return big_parts_rows(self.state, box, self.session.pen)
-        return parts_rows(self.state, box.width, self.session.pen)
+        return legend_rows(self.state, box, self.session.pen)
 
     def _draw_side(self, box: Box) -> Sequence[Row]:
         """The plan; where there is no other column, what belongs to the list that has the arrow keys."""

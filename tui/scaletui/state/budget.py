@@ -10,6 +10,7 @@ from scaletui_engine.memory.budget import PARTS, ByteRange
 if TYPE_CHECKING:
     from scaletui.state.answer import Answer
     from scaletui.state.origin import Origin
+    from scaletui.state.study import Study
     from scaletui_engine.memory.budget import MemoryBudget, StageBudget
 
 LISTS: Final = ("plan", "parts", "stages")
@@ -26,6 +27,8 @@ class BudgetState:
     """The budget before the last edit; None where nothing has changed since."""
     stage: int | None = None
     """The stage that is looked at; None follows the one that needs most."""
+    study: Study | None = None
+    """A closer look, which comes later than the answer; it may still be at the scenario before."""
     part: str = PARTS[0]
     focus: str = LISTS[0]
     """Which list has the arrow keys."""
@@ -85,6 +88,14 @@ def looked_at_before(state: BudgetState) -> StageBudget | None:
 def origin(state: BudgetState) -> Origin | None:
     """The numbers behind the stage that is looked at."""
     return None if state.answer is None else state.answer.origins[chosen_stage(state)]
+
+
+def closer_look(state: BudgetState) -> Study | None:
+    """The study of exactly what is looked at; None until there is one."""
+    study = state.study
+    if study is None or state.answer is None or study.scenario is not state.answer.scenario:
+        return None
+    return study if study.stage == chosen_stage(state) else None
 
 
 def part_lines(state: BudgetState) -> tuple[PartLine, ...]:

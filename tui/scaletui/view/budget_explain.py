@@ -19,6 +19,7 @@ from scaletui.view.budget_origin import (
     per_parameter,
     share_of,
 )
+from scaletui.view.budget_terms import term_rows
 from scaletui.view.row import Row, fit
 from scaletui.view.rule import pair_row, rule_row, wrapped
 
@@ -64,6 +65,8 @@ def explain_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
             *_formula(state, numbers, box.width, pen),
             pair_row(tr("counted"), pen.numbers.bytes(amount, 2), box.width, pen, ("text", "accent")),
             pair_row(tr("at"), explain(f"phase.{stage.phase}"), box.width, pen),
+            fit((), box.width),
+            *term_rows(state, box.width, pen),
         ]
     return tuple(rows[: box.height])
 

@@ -1,0 +1,80 @@
+"""One step of a stage: memory against time, with its peak named and the phases below.
+
+─ one step of stage 0 ─────────── peak 40.0 GiB ─
+ ▁▂▂▃▃▄▅▆█▇▆▅▅▄▄▃▂▂▂▁
+ forward  backward    step
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from scaletui.state.budget import chosen_stage, closer_look
+from scaletui.state.study import cells_of
+from scaletui.text.explain import explain
+from scaletui.text.language import N_, tr
+from scaletui.view.box import Box
+from scaletui.view.cells import left, width_of
+from scaletui.view.row import Row, Span, fit, merge
+from scaletui.view.rule import rule_row
+from scaletui.view.trace import Scale, trace_rows
+
+if TYPE_CHECKING:
+    from scaletui.state.budget import BudgetState
+    from scaletui.state.study import Cell
+    from scaletui.view.pen import Pen
+    from scaletui_engine.memory.timeline import StepTimeline
+
+LEAST: Final = 3
+"""Rows below which there is no picture."""
+_LABELS: Final = {
+    "forward": N_("forward"), "loss": N_("loss"), "head": N_("loss"), "backward": N_("backward"),
+    "end_of_backward": N_("backward"), "step": N_("step"), "idle": N_("waits"),
+}  # fmt: skip
+_ROLES: Final = {"forward": "forward", "loss": "loss", "backward": "backward", "step": "optimizer"}
+
+
+def step_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """Title, curve and phases in exactly the box's rows; blank until the engine has looked closer."""
+    study, budget = closer_look(state), state.budget
+    title = tr("one step of stage {stage}", stage=chosen_stage(state))
+    if study is None or budget is None:
+        return (rule_row(title, box.width, pen), *(fit((), box.width),) * (box.height - 1))
+    cells = cells_of(study.step, max(box.width - 2, 1))
+    top = max(budget.capacity_bytes, max(cell.amount for cell in cells))
+    scale = Scale(0.0, float(top), float(budget.capacity_bytes))
+    inner = Box(len(cells), max(box.height - 2, 1))
+    curve = trace_rows([float(cell.amount) for cell in cells], scale, inner, pen.glyphs)
+    return (
+        rule_row(title, box.width, pen, [(box.width - 1, _peak(study.step, pen))]),
+        *(fit((Span(" "), *row), box.width) for row in curve),
+        fit((Span(" "), *_phases(cells)), box.width),
+    )
+
+
+def _peak(step: StepTimeline, pen: Pen) -> str:
+    point = step.points[step.peak]
+    amount = pen.numbers.bytes(point.parts.total)
+    if point.layer is None:
+        return tr("peak {amount}: {moment}", amount=amount, moment=explain(f"phase.{point.phase}"))
+    return tr(
+        "peak {amount}: {phase}, layer {layer}",
+        amount=amount,
+        phase=tr(_label(point.phase)),
+        layer=point.layer,
+    )
+
+
+def _label(phase: str) -> str:
+    return _LABELS.get(phase, phase)
+
+
+def _phases(cells: list[Cell]) -> Row:
+    """Each stretch of one phase under its word; one that is too short for it stays blank."""
+    spans: list[Span] = []
+    for label, stretch in groupby(cells, key=lambda cell: _label(cell.phase)):
+        width = len(list(stretch))
+        word = tr(label)
+        spans.append(Span(left(word if width > width_of(word) else "", width), _ROLES.get(label, "dim")))
+    return merge(spans)
