@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from scaletui_engine.schedule.explore.window import Window, actions_in, density
+from scaletui_engine.schedule.explore.chart import chart_of
+from scaletui_engine.schedule.explore.window import Window, actions_in, density, whole
 from scaletui_engine.schedule.kind import COMPUTE
 from scaletui_engine.schedule.needs import NOTHING
 
@@ -48,7 +49,7 @@ def _shortest(timeline: Timeline) -> float:
 
 def _named(timeline: Timeline, per_action: int) -> list[str]:
     columns = max(1, round(per_action * timeline.makespan / _shortest(timeline)))
-    index = actions_in(timeline, Window(0.0, timeline.makespan, columns))
+    index = actions_in(chart_of(timeline), Window(0.0, timeline.makespan, columns))
     whole = per_action > len(str(timeline.schedule.units - 1))
     return [_line(timeline, row, whole) for row in index]
 
@@ -71,7 +72,8 @@ def _name(timeline: Timeline, index: int, whole: bool) -> str:
 
 
 def _prevailing(timeline: Timeline, columns: int) -> list[str]:
-    shares = density(timeline, Window(0.0, timeline.makespan, columns))
+    chart = chart_of(timeline)
+    shares = density(chart, whole(chart, columns))
     most = shares.argmax(axis=2)
     idle = shares.sum(axis=2) < 0.5
     letters = np.array([kind.letter for kind in COMPUTE])

@@ -10,6 +10,7 @@ import pytest
 from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.schedule.activations import activations_of, staircase
 from scaletui_engine.schedule.explore.around import around, cell_at
+from scaletui_engine.schedule.explore.chart import chart_of
 from scaletui_engine.schedule.explore.steps import done, moments, next_moment, previous_moment, running
 from scaletui_engine.schedule.explore.why_idle import why_idle
 from scaletui_engine.schedule.explore.window import Window, actions_in, density, whole
@@ -34,7 +35,8 @@ def _names(timeline: Timeline, indices: tuple[int, ...]) -> list[str]:
 def test_what_hangs_on_an_action(make: Callable[..., Schedule]) -> None:
     """1F1B p4 m8: 1B2 runs from 14 to 16 on rank 1."""
     timeline = simulate(make("1f1b", 4, 8))
-    found = around(timeline, cell_at(timeline, 1, 15.0))
+    chart = chart_of(timeline)
+    found = around(chart, cell_at(chart, 1, 15.0))
     assert [str(action) for action in found.actions] == ["1B2"]
     assert _names(timeline, found.dependencies) == ["2B2", "1F2"]
     assert _names(timeline, found.successors) == ["0B2"]
@@ -45,7 +47,8 @@ def test_what_hangs_on_an_action(make: Callable[..., Schedule]) -> None:
 def test_a_pair_answers_for_both_its_actions(make: Callable[..., Schedule]) -> None:
     timeline = simulate(make("dualpipev", 2, 4))
     index = next(i for i in range(len(timeline.start)) if timeline.table.joined[i])
-    first, second = around(timeline, index - 1), around(timeline, index)
+    chart = chart_of(timeline)
+    first, second = around(chart, index - 1), around(chart, index)
     assert first == second
     assert [str(action) for action in first.actions] == ["0F3", "3B1"]
     assert _names(timeline, first.dependencies) == ["3F1"]
@@ -55,7 +58,8 @@ def test_a_pair_answers_for_both_its_actions(make: Callable[..., Schedule]) -> N
 @pytest.mark.parametrize("name", ["gpipe", "zb-h2", "zb-v", "dualpipe", "combined-1f1b"])
 def test_dependencies_and_successors_mirror_each_other(name: str, make: Callable[..., Schedule]) -> None:
     timeline = simulate(make(name, 4, 8))
-    every = [around(timeline, int(i)) for i in np.flatnonzero(~timeline.table.joined)]
+    chart = chart_of(timeline)
+    every = [around(chart, int(i)) for i in np.flatnonzero(~timeline.table.joined)]
     lead = {
         index: cell.index
         for cell in every
@@ -89,9 +93,10 @@ def test_why_a_rank_idles(make: Callable[..., Schedule]) -> None:
 @pytest.mark.parametrize("name", ["1f1b", "zb-v", "dualpipe"])
 def test_idle_or_busy_at_every_moment(name: str, make: Callable[..., Schedule]) -> None:
     result = evaluate(make(name, 4, 8), uniform(1, 1.25, 0.75, 0.5))
+    chart = chart_of(result.timeline)
     for time in np.linspace(0, result.timeline.makespan, 97, endpoint=False):
         for rank in range(4):
-            index = cell_at(result.timeline, rank, time)
+            index = cell_at(chart, rank, time)
             assert (index == NOTHING) == (why_idle(result.timeline, result.idle, rank, time) is not None)
 
 
@@ -111,8 +116,8 @@ def test_shares_of_a_window_add_up_to_the_busy_time(
     name: str, columns: int, make: Callable[..., Schedule]
 ) -> None:
     timeline = simulate(make(name, 4, 8), uniform(1, 1.5, 0.5, 0.3))
-    window = whole(timeline, columns)
-    shares = density(timeline, window)
+    chart = chart_of(timeline)
+    shares = density(chart, whole(chart, columns))
     assert shares.shape == (4, columns, 4)
     assert shares.min() >= -1e-9
     assert shares.sum(axis=2).max() <= 1 + 1e-9
@@ -121,7 +126,7 @@ def test_shares_of_a_window_add_up_to_the_busy_time(
 
 def test_a_window_in_the_middle(make: Callable[..., Schedule]) -> None:
     timeline = simulate(make("1f1b", 4, 8))
-    index = actions_in(timeline, Window(12.0, 16.0, 4))
+    index = actions_in(chart_of(timeline), Window(12.0, 16.0, 4))
     names = [["." if i == NOTHING else str(timeline.table.action(i)) for i in row] for row in index.tolist()]
     assert names == [
         ["0F4", "0B1", "0B1", "0F5"],
@@ -129,7 +134,7 @@ def test_a_window_in_the_middle(make: Callable[..., Schedule]) -> None:
         ["2B2", "2B2", "2F4", "2B3"],
         ["3F3", "3B3", "3B3", "3F4"],
     ]
-    shares = density(timeline, Window(12.0, 16.0, 1))
+    shares = density(chart_of(timeline), Window(12.0, 16.0, 1))
     assert shares.sum(axis=(1, 2)).tolist() == pytest.approx(
         [sum(name != "." for name in row) / 4 for row in names]
     )
@@ -138,7 +143,7 @@ def test_a_window_in_the_middle(make: Callable[..., Schedule]) -> None:
 @pytest.mark.parametrize("window", [Window(3, 3, 10), Window(4, 3, 10), Window(0, 1, 0)], ids=str)
 def test_a_window_without_width(window: Window, make: Callable[..., Schedule]) -> None:
     with pytest.raises(ValueRangeError, match="has no width"):
-        density(simulate(make("1f1b", 2, 2)), window)
+        density(chart_of(simulate(make("1f1b", 2, 2))), window)
 
 
 def test_the_staircase_starts_and_ends_empty(make: Callable[..., Schedule]) -> None:

@@ -10,17 +10,15 @@ import numpy as np
 from scaletui_engine.schedule.explore.window import actions_at
 from scaletui_engine.schedule.kind import Kind
 from scaletui_engine.schedule.needs import NOTHING
-from scaletui_engine.schedule.table import finder_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
     from scaletui_engine.schedule.action import Action
-    from scaletui_engine.schedule.table import Finder
-    from scaletui_engine.schedule.timeline import Timeline
+    from scaletui_engine.schedule.explore.chart import Chart
 
-    _Ask: TypeAlias = Callable[[Timeline, Finder, int], list[int]]
+    _Ask: TypeAlias = Callable[[Chart, int], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +43,17 @@ class Around:
     """The dependency whose arrival set the start, `NOTHING` when the rank itself was busy until then."""
 
 
-def cell_at(timeline: Timeline, rank: int, time: float) -> int:
+def cell_at(chart: Chart, rank: int, time: float) -> int:
     """Index of the action that runs on a rank at a time, `NOTHING` where it idles."""
-    return int(actions_at(timeline, np.array([time]))[rank, 0])
+    return int(actions_at(chart.lanes[rank], np.array([time]))[0])
 
 
-def around(timeline: Timeline, index: int) -> Around:
+def around(chart: Chart, index: int) -> Around:
     """Everything about one action; a pair answers for both, whichever index is given."""
+    timeline = chart.timeline
     table, binding = timeline.table, timeline.binding
     first = index - int(table.joined[index])
     cell = range(first, int(table.last[first]) + 1)
-    finder = finder_of(table, timeline.schedule.stages, timeline.schedule.units)
     rank = int(table.rank[first])
     after = cell.stop if cell.stop < table.row[rank + 1] else NOTHING
     before = int(binding.previous[first])
@@ -68,35 +66,35 @@ def around(timeline: Timeline, index: int) -> Around:
         end=float(timeline.end[first]),
         previous=before - int(table.joined[before]) if before != NOTHING else NOTHING,
         following=after,
-        dependencies=_unique(timeline, finder, cell, _needs),
-        successors=_unique(timeline, finder, cell, _serves),
+        dependencies=_unique(chart, cell, _needs),
+        successors=_unique(chart, cell, _serves),
         waited_for=int(binding.input[first]) if waited else NOTHING,
     )
 
 
-def _unique(timeline: Timeline, finder: Finder, cell: range, ask: _Ask) -> tuple[int, ...]:
-    found = (other for index in cell for other in ask(timeline, finder, index))
+def _unique(chart: Chart, cell: range, ask: _Ask) -> tuple[int, ...]:
+    found = (other for index in cell for other in ask(chart, index))
     return tuple(dict.fromkeys(other for other in found if other != NOTHING and other not in cell))
 
 
-def _needs(timeline: Timeline, finder: Finder, index: int) -> list[int]:
-    table = timeline.table
+def _needs(chart: Chart, index: int) -> list[int]:
+    table, finder = chart.timeline.table, chart.finder
     kind, place = table.kind[index], (table.stage[index], table.microbatch[index])
     own = {
         Kind.INPUT_GRAD: finder.forward,
         Kind.BACKWARD: finder.forward,
         Kind.WEIGHT_GRAD: finder.gradient,
     }.get(Kind(kind))
-    return [int(timeline.needs.action[index]), NOTHING if own is None else int(own[place])]
+    return [int(chart.timeline.needs.action[index]), NOTHING if own is None else int(own[place])]
 
 
-def _serves(timeline: Timeline, finder: Finder, index: int) -> list[int]:
-    table = timeline.table
+def _serves(chart: Chart, index: int) -> list[int]:
+    table, finder, stages = chart.timeline.table, chart.finder, chart.timeline.schedule.stages
     kind, stage, microbatch = table.kind[index], int(table.stage[index]), int(table.microbatch[index])
     found: list[int] = []
     if kind == Kind.FORWARD:
         found.append(int(finder.gradient[stage, microbatch]))
-        if stage + 1 < timeline.schedule.stages:
+        if stage + 1 < stages:
             found.append(int(finder.forward[stage + 1, microbatch]))
     if kind == Kind.INPUT_GRAD:
         found.append(int(finder.weight[stage, microbatch]))
