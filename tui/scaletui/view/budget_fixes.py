@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.state.budget import closer_look
 from scaletui.state.picking import Item
-from scaletui.text.explain import explain
 from scaletui.text.language import tr
+from scaletui.text.terms import term
 from scaletui.view.cells import left, right
 from scaletui.view.field_names import field_name
 from scaletui.view.row import Row, Span, fit
@@ -67,13 +67,13 @@ def _limit(found: Solution, width: int, pen: Pen) -> Row:
 
 def fix_name(fix: Fix) -> str:
     """What a change is called: the field with its new value, or the sentence of a switch that is no field."""
-    return explain(fix.id) if fix.field == "runtime" else f"{field_name(fix.field)} {fix.value}"
+    return term(fix.id) if fix.field == "runtime" else f"{field_name(fix.field)} {fix.value}"
 
 
 def cost_text(fix: Fix, pen: Pen) -> str:
     """What a change takes in return."""
     cost = fix.cost
-    text = explain(cost.why)
+    text = term(cost.why)
     if cost.percent is not None:
         text = f"+{cost.percent} % {text}"
     return text if cost.bytes is None else f"{text}: {pen.numbers.size(cost.bytes)}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from scaletui.state.budget import closer_look
-from scaletui.text.explain import SENTENCES, explain
 from scaletui.text.language import tr
+from scaletui.text.terms import term
 from scaletui.view.rule import pair_row, wrapped
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def term_rows(state: BudgetState, width: int, pen: Pen) -> Iterator[Row]:
 
 
 def _item(item: Item, width: int, pen: Pen) -> Iterator[Row]:
-    yield pair_row(_name(item.name), pen.numbers.size(item.bytes), width, pen, ("text", "text"))
+    yield pair_row(term(item.name), pen.numbers.size(item.bytes), width, pen, ("text", "text"))
     if item.formula.text:
         yield from wrapped(f"= {item.formula.text}", width, "dim", "   ")
     if item.formula.source:
@@ -45,9 +45,4 @@ def _item(item: Item, width: int, pen: Pen) -> Iterator[Row]:
 def _tensor(tensor: TensorBytes, pen: Pen) -> str:
     shape = "x".join(map(str, tensor.shape))
     times = f" {pen.glyphs.times} {tensor.count}" if tensor.count > 1 else ""
-    return f"{_name(tensor.name) if not shape else tensor.name} {shape}{times}"
-
-
-def _name(message_id: str) -> str:
-    """The sentence of an id; where there is none, its last word."""
-    return explain(message_id) if message_id in SENTENCES else message_id.split(".")[-1].replace("_", " ")
+    return f"{term(tensor.name) if not shape else tensor.name} {shape}{times}"

@@ -1,0 +1,112 @@
+"""The words behind the engine's terms, changes and costs: what the closer look at a budget is made of."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scaletui.text.language import N_, tr
+
+TERMS: Final = {
+    # terms of the parts
+    "weights.states": N_("shards, or whole where nothing shards them"),
+    "gradients.reduced": N_("reduced gradients"),
+    "optimizer.states": N_("moments"),
+    "master_weights.states": N_("fp32 copies"),
+    "activations.layers": N_("kept by the layers of one microbatch"),
+    "activations.in_flight": N_("the same for the other microbatches in flight"),
+    "activations.recomputed": N_("recomputed for the layer that runs backward"),
+    "activations.gradients": N_("gradients of activations"),
+    "activations.head": N_("inputs of the last norm and the output"),
+    "activations.head_gradient": N_("gradient of the output's input"),
+    "activations.stage_outputs": N_("outputs that wait to be sent"),
+    "loss.upcast": N_("fp32 logits and their gradients"),
+    "loss.upcast_kept": N_("the same, with the logits kept"),
+    "loss.plain": N_("logits and their gradients"),
+    "loss.chunked": N_("logits, the loss in chunks"),
+    "loss.chunked_head": N_("one chunk of logits"),
+    "loss.fused": N_("logits, turned into their gradient in place"),
+    "loss.parallel": N_("a part of the vocabulary's fp32 logits"),
+    "loss.vocab_parallel": N_("a part of the vocabulary's fp32 logits"),
+    "loss.compiled": N_("logits of a compiled loss"),
+    "loss.logits_gradient": N_("gradient of the logits"),
+    "unsharded.root": N_("embedding, last norm and output, gathered"),
+    "unsharded.layer": N_("the layer that runs, gathered"),
+    "unsharded.layers": N_("layers that are not yet freed"),
+    "unsharded.gathering": N_("the buffer that is being gathered into"),
+    "unsharded.gradient": N_("the layer's whole gradient"),
+    "unsharded.root_gradient": N_("the whole gradient outside the layers"),
+    "unsharded.head_gradient": N_("the output's whole gradient"),
+    "unsharded.accumulated": N_("whole gradients of earlier microbatches"),
+    "unsharded.reduce_input": N_("input of the reduce-scatter"),
+    "unsharded.live": N_("parameters that DeepSpeed keeps whole"),
+    "unsharded.autocast_copies": N_("16-bit copies that autocast keeps"),
+    "buffers.ddp_buckets": N_("DDP's gradient buckets"),
+    "buffers.dummy_gradients": N_("16-bit stand-ins for fused gradients"),
+    "buffers.embedding_gradient": N_("gradient of the token table"),
+    "buffers.fp32_gradients": N_("fp32 gradients beside the 16-bit ones"),
+    "buffers.optimizer_temporary": N_("the optimizer's working copy"),
+    "buffers.pipeline_receive": N_("messages of the pipeline"),
+    "buffers.reduce_bucket": N_("the bucket that is reduced"),
+    # what a layer keeps
+    "attention.input": N_("attention: input"),
+    "attention.norm_input": N_("attention: input of the norm"),
+    "attention.norm_statistics": N_("attention: statistics of the norm"),
+    "attention.norm_copies": N_("attention: copies of the norm"),
+    "attention.output_mask": N_("attention: dropout mask"),
+    "attention.query": N_("attention: query"),
+    "attention.key": N_("attention: key"),
+    "attention.value": N_("attention: value"),
+    "attention.output": N_("attention: output"),
+    "attention.output_copy": N_("attention: copy of the output"),
+    "attention.log_sum_exp": N_("attention: log-sum-exp of each row"),
+    "attention.softmax": N_("attention: softmax"),
+    "attention.dropout_mask": N_("attention: dropout mask of the scores"),
+    "attention.dropped_scores": N_("attention: scores after dropout"),
+    "attention.qk_norm_input": N_("attention: input of the query and key norm"),
+    "attention.query_latent": N_("attention: latent query"),
+    "attention.query_latent_normed": N_("attention: latent query after its norm"),
+    "attention.kv_latent": N_("attention: latent key and value"),
+    "attention.kv_latent_normed": N_("attention: latent key and value after their norm"),
+    "mlp.input": N_("MLP: input"),
+    "mlp.norm_input": N_("MLP: input of the norm"),
+    "mlp.norm_statistics": N_("MLP: statistics of the norm"),
+    "mlp.norm_copies": N_("MLP: copies of the norm"),
+    "mlp.output_mask": N_("MLP: dropout mask"),
+    "mlp.activation_input": N_("MLP: input of the activation"),
+    "mlp.gate_output": N_("MLP: output of the gate"),
+    "mlp.down_input": N_("MLP: input of the last product"),
+    "moe.router_scores": N_("experts: scores of the router"),
+    "moe.permuted_input": N_("experts: tokens in their order"),
+    "moe.activation_input": N_("experts: input of the activation"),
+    "moe.gate_output": N_("experts: output of the gate"),
+    "moe.down_input": N_("experts: input of the last product"),
+    "moe.expert_output": N_("experts: output"),
+    # changes that are no field
+    "fix.fused_optimizer": N_("fused optimizer"),
+    "fix.loss_chunked": N_("loss in chunks"),
+    "fix.loss_chunked_head": N_("output and loss in chunks"),
+    "fix.compile": "torch.compile",
+    "fix.offload_activations": N_("offload activations"),
+    # what a change takes in return
+    "cost.nothing": N_("nothing lost"),
+    "cost.more_kernels": N_("a few more kernels"),
+    "cost.compile_time": N_("minutes of compiling"),
+    "cost.compute": N_("compute"),
+    "cost.smaller_products": N_("smaller matrix products"),
+    "cost.more_messages": N_("more messages"),
+    "cost.more_gathers": N_("weights gathered twice"),
+    "cost.messages_in_layers": N_("messages inside every layer"),
+    "cost.messages_in_attention": N_("messages inside the attention"),
+    "cost.bubble": N_("a longer bubble"),
+    "cost.gpus": N_("twice the GPUs"),
+    "cost.host_link": N_("over the host's link a step"),
+    "cost.host_link_in_passes": N_("the host's link in every pass"),
+    "cost.other_result": N_("trains otherwise"),
+}
+
+
+def term(message_id: str) -> str:
+    """The words of a term in the language in force; where there are none, what the id says."""
+    if message_id in TERMS:
+        return tr(TERMS[message_id])
+    return message_id.replace(".", ": ").replace("_", " ")
