@@ -54,4 +54,4 @@ def test_more_microbatches_hold_no_more(schedule: str) -> None:
 
 
 def test_a_shape_that_the_schedule_refuses_is_taken_as_1f1b() -> None:
-    assert in_flight(Pipeline("dualpipe", 4, 2)) == (2, 2, 2, 1)
+    assert list(in_flight(Pipeline("dualpipe", 4, 2))) == [2, 2, 2, 1]

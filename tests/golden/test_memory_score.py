@@ -1,0 +1,81 @@
+"""The scorer's gates hold on every file of published or recorded memory cases."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GOLDEN = Path(__file__).parent
+
+
+def _score(kind: str, file: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(GOLDEN / "score.py"), kind, str(file), "--json"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("memory", "memory.json"),
+        ("fsdp_memtracker", "fsdp_memtracker.json"),
+        ("fsdp_memtracker", "fsdp_memtracker_more.json"),
+    ],
+)
+def test_every_gate_holds(kind: str, name: str) -> None:
+    done = _score(kind, GOLDEN / name)
+    report = json.loads(done.stdout)
+    assert {gate["name"]: gate["value"] for gate in report["gates"] if not gate["holds"]} == {}
+    assert done.returncode == 0
+    assert all(record["status"] != "inexpressible" or record["reason"] for record in report["records"])
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads((GOLDEN / name).read_text("utf-8"))
+    return rows
+
+
+def test_a_prediction_does_not_look_at_the_measured_value(tmp_path: Path) -> None:
+    rows = _rows("memory.json")
+    blind = tmp_path / "blind.json"
+    blind.write_text(json.dumps([{**row, "measured_gb": None} for row in rows]), "utf-8")
+    seen = json.loads(_score("memory", GOLDEN / "memory.json").stdout)["records"]
+    unseen = json.loads(_score("memory", blind).stdout)["records"]
+    assert [record["predicted"] for record in seen] == [record["predicted"] for record in unseen]
+
+
+def test_a_wrong_measurement_fails_its_gate(tmp_path: Path) -> None:
+    rows = [row for row in _rows("memory.json") if row["id"].startswith("simumax-b200-llama3_70b_tp2")]
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps([{**row, "measured_gb": row["measured_gb"] * 1.05} for row in rows]), "utf-8")
+    done = _score("memory", wrong)
+    assert done.returncode == 1
+    assert [record["status"] for record in json.loads(done.stdout)["records"]] == ["off"]
+
+
+def test_a_file_that_cannot_be_read_is_exit_2(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text("{", "utf-8")
+    done = _score("memory", broken)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_record_without_a_model_names_what_is_missing(tmp_path: Path) -> None:
+    file = tmp_path / "missing.json"
+    config = {"framework": "torchtitan", "fsdp": 8, "seq_len": 4096, "micro_batch": 1, "ac": "full"}
+    row = {
+        "id": "x",
+        "kind": "measured",
+        "quality": "A",
+        "unit": "GiB",
+        "quantity": "active",
+        "measured_gb": 1,
+    }
+    file.write_text(json.dumps([{**row, "config": config}]), "utf-8")
+    (record,) = json.loads(_score("memory", file).stdout)["records"]
+    assert (record["status"], record["reason"][:20]) == ("inexpressible", "missing field layers")
