@@ -57,6 +57,7 @@ ACTIONS: Final = (
     Action("type", ("enter",), N_("type"), N_("Type it; Enter sets it, Escape leaves it"), _STATIC, _EDIT),
     Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list"), _STATIC, _EDIT),
     Action("fix", ("f",), N_("fix"), N_("Single changes that save memory, to apply"), _BUDGET, _EDIT),
+    Action("compare", ("c",), N_("compare"), N_("Compare with this scenario from now on"), _BUDGET, _EDIT),
     Action("undo", ("u",), N_("undo"), N_("Take the last edit back"), _STATIC, _EDIT),
     Action("redo", ("ctrl+r",), N_("redo"), N_("Make the edit again that was taken back"), _STATIC, _EDIT),
     Action("save", ("w",), N_("save"), N_("Write the scenario to a TOML file"), _STATIC, _EDIT),

@@ -85,6 +85,15 @@ class BudgetScreen(PlanScreen):
             self.state = state.answered(self.state, session.answer)
         super().show(session)
 
+    def action_compare(self) -> None:
+        """Compare with this scenario from now on, or no longer."""
+        self.look(state.pinned(self.state))
+        held = self.state.pinned is not None
+        text = (
+            tr("compared with this scenario until c is pressed again") if held else tr("no longer compared")
+        )
+        self.post_message(Noticed(Notice(text)))
+
     def action_fix(self) -> None:
         """Single changes that save memory, to choose one from."""
         study = state.closer_look(self.state)

@@ -25,6 +25,8 @@ class BudgetState:
     """None until the engine has answered for the first time."""
     before: MemoryBudget | None = None
     """The budget before the last edit; None where nothing has changed since."""
+    pinned: Answer | None = None
+    """What everything is compared with until it is let go; None compares with the last edit for a moment."""
     stage: int | None = None
     """The stage that is looked at; None follows the one that needs most."""
     study: Study | None = None
@@ -76,13 +78,19 @@ def looked_at(state: BudgetState) -> StageBudget | None:
     return None if state.budget is None else state.budget.stages[chosen_stage(state)]
 
 
+def reference(state: BudgetState) -> MemoryBudget | None:
+    """The budget that changes are counted from."""
+    return state.before if state.pinned is None else state.pinned.budget
+
+
 def looked_at_before(state: BudgetState) -> StageBudget | None:
-    """The same stage before the last edit: the one that needed most where that is followed."""
-    if state.before is None:
+    """The same stage in the reference: the one that needed most where that is followed."""
+    budget = reference(state)
+    if budget is None:
         return None
     if state.stage is None:
-        return state.before.peak
-    return state.before.stages[state.stage] if state.stage < len(state.before.stages) else None
+        return budget.peak
+    return budget.stages[state.stage] if state.stage < len(budget.stages) else None
 
 
 def origin(state: BudgetState) -> Origin | None:
@@ -145,6 +153,11 @@ def answered(state: BudgetState, answer: Answer) -> BudgetState:
 def settled(state: BudgetState) -> BudgetState:
     """The state without its changes: the reader went on to something else."""
     return state if state.before is None else replace(state, before=None)
+
+
+def pinned(state: BudgetState) -> BudgetState:
+    """Compare with the present answer from now on, or no longer."""
+    return replace(state, pinned=state.answer if state.pinned is None else None, before=None)
 
 
 def next_list(state: BudgetState, direction: int) -> BudgetState:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state.budget import chosen_stage, looked_at
 from scaletui.text.explain import explain
 from scaletui.text.language import N_, tr
+from scaletui.view.budget_compared import compared_rows
 from scaletui.view.budget_stages import window
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import heading, pair_row, rule_row, wrapped
@@ -36,6 +37,7 @@ def details_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     if budget is None or stage is None:
         return (rule_row(tr("stages"), box.width, pen),)
     rows = [
+        *compared_rows(state, box.width, pen),
         *_stages(state, budget, box, pen),
         fit((), box.width),
         rule_row(tr("beside the parts"), box.width, pen),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from scaletui.state.budget import chosen_stage, looked_at, needed_change, part_lines, room_lines
+from scaletui.state.budget import chosen_stage, looked_at, needed_change, part_lines, reference, room_lines
 from scaletui.text.explain import explain
 from scaletui.text.language import N_, tr
 from scaletui.view.bars import chip
@@ -61,7 +61,7 @@ def parts_rows(state: BudgetState, width: int, pen: Pen) -> tuple[Row, ...]:
 
 def _title(state: BudgetState, width: int, pen: Pen) -> Row:
     end = 4 + NAME + AMOUNT
-    last = tr("change") if state.before and width < WIDE else tr("of what")
+    last = tr("change") if reference(state) and width < WIDE else tr("of what")
     heads = [(end + 1, pen.numbers.unit), (end + SHARE + 1, "%")]
     if width >= WIDE:
         heads.append((end + SHARE + CHANGE + 1, tr("change")))
@@ -127,11 +127,11 @@ def _row(line: _Line, state: BudgetState, width: int, pen: Pen) -> Row:
     role = "cursor" if line.is_chosen else "text"
     figures = Span(right(line.amount, AMOUNT) + right(line.share, SHARE), role)
     name = Span(left(f" {line.name}", NAME + 1, pen.glyphs.ellipsis), role)
-    change = _change(line, pen) if state.before else ""
+    change = _change(line, pen) if reference(state) else ""
     grows = "warn" if ((line.change or 0) > 0) is not line.is_room else "ok"
     if width >= WIDE:
         tail = (Span(right(change, CHANGE), grows), Span(f"  {line.origin}", "dim"))
-    elif state.before:
+    elif reference(state):
         tail = (Span("  "), Span(change, grows))
     else:
         tail = (Span("  "), Span(line.origin, "dim"))
