@@ -27,6 +27,7 @@ from scaletui.view.budget_details import details_rows
 from scaletui.view.budget_explain import explain_rows
 from scaletui.view.budget_fixes import fix_items
 from scaletui.view.budget_legend import legend_rows
+from scaletui.view.budget_lesson import lesson_rows
 from scaletui.view.budget_stages import stage_rows, window
 from scaletui.view.plan import plan_rows
 from scaletui_engine.memory.budget import PARTS
@@ -93,6 +94,10 @@ class BudgetScreen(PlanScreen):
             tr("compared with this scenario until c is pressed again") if held else tr("no longer compared")
         )
         self.post_message(Noticed(Notice(text)))
+
+    def action_lesson(self) -> None:
+        """The lesson's accounting beside this one, or the explanations again."""
+        self.look(replace(self.state, shows_lesson=not self.state.shows_lesson))
 
     def action_fix(self) -> None:
         """Single changes that save memory, to choose one from."""
@@ -255,6 +260,8 @@ class BudgetScreen(PlanScreen):
         if self.session is None:
             return ()
         is_narrow = not (self.has_class("-wide") or self.has_class("-huge"))
+        if is_narrow and self.state.shows_lesson:
+            return lesson_rows(self.state, box, self.session.pen)
         if is_narrow and self.state.focus == "parts":
             return explain_rows(self.state, box, self.session.pen)
         if is_narrow and self.state.focus == "stages":
@@ -265,9 +272,14 @@ class BudgetScreen(PlanScreen):
         """Stages and ranges; the explanation of a part where it has no column of its own."""
         if self.session is None:
             return ()
+        if self.state.shows_lesson and not self.has_class("-huge"):
+            return lesson_rows(self.state, box, self.session.pen)
         if self.state.focus == "parts" and not self.has_class("-huge"):
             return explain_rows(self.state, box, self.session.pen)
         return details_rows(self.state, box, self.session.pen)
 
     def _draw_explain(self, box: Box) -> Sequence[Row]:
-        return explain_rows(self.state, box, self.session.pen) if self.session else ()
+        if self.session is None:
+            return ()
+        draw = lesson_rows if self.state.shows_lesson else explain_rows
+        return draw(self.state, box, self.session.pen)

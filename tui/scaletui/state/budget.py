@@ -32,6 +32,8 @@ class BudgetState:
     study: Study | None = None
     """A closer look, which comes later than the answer; it may still be at the scenario before."""
     part: str = PARTS[0]
+    shows_lesson: bool = False
+    """Whether the lesson's accounting stands where the explanations are."""
     focus: str = LISTS[0]
     """Which list has the arrow keys."""
 
