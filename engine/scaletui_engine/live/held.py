@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from scaletui_engine.live.record import Record
 
@@ -67,3 +67,23 @@ def _add(first: int | None, second: int | None) -> int | None:
     if first is None or second is None:
         return second if first is None else first
     return first + second
+
+
+class HeldMemo:
+    """What was counted of the last record, kept: from one sample to the next it seldom changes."""
+
+    __slots__ = ("_count", "_held", "_key")
+
+    def __init__(self, count: Callable[[Record], Held]) -> None:
+        self._count = count
+        self._key: tuple[object, ...] = ()
+        self._held = NOTHING
+
+    def of(self, record: Record | None) -> Held:
+        """The count of a record, the same object for records that say the same; nothing for no record."""
+        if record is None:
+            return NOTHING
+        key = record.held_key
+        if key != self._key:
+            self._key, self._held = key, self._count(record)
+        return self._held

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from scaletui_engine.live.fields import Fields, index_of
+from scaletui_engine.live.fields import index_of
+from scaletui_engine.live.text import clean
 from scaletui_probe.layout import (
     GROUP_OF,
     MEASURES,
@@ -21,74 +21,90 @@ from scaletui_probe.layout import (
 )
 
 _INDEX: Final = index_of(RECORD_FIELDS)
+_SEQUENCE_END: Final = _INDEX["sequence_end"]
+_CRC: Final = _INDEX["crc32"]
+_KIND: Final = _INDEX["kind"]
+_AVAILABLE: Final = _INDEX["available"]
 _FIRST: Final = _INDEX[MEASURES[0]]
 _BIT: Final = {name: index for index, name in enumerate(MEASURES)}
 _GROUP_INDEX: Final = {name: REASON_GROUPS.index(group) for name, group in GROUP_OF.items()}
 _KINDS: Final = {int(kind): kind for kind in Kind}
 _EVENTS: Final = {int(event): event for event in Event}
 _REASONS: Final = {int(reason): reason for reason in Reason}
+_HELD: Final = slice(_FIRST + _BIT["weights_device"], _FIRST + _BIT["unsharded_gradients_host"] + 1)
+_ACTIVE: Final = _FIRST + _BIT["active"]
 
 
-@dataclass(frozen=True, slots=True)
 class Record:
-    """A checked copy of one record."""
+    """A checked copy of one record. Fields are looked up when asked for: most of thousands never are."""
 
-    write: int
-    """Its number in its region, from 0."""
-    kind: Kind
-    event: Event
-    device_index: int
-    reasons: bytes
-    available: int
-    monotonic_ns: int
-    wall_ns: int
-    event_values: tuple[int, int]
-    measures: tuple[int, ...]
-    """In the order of `MEASURES`; those without their bit in `available` mean nothing."""
-    text: str
-    unsharded_groups: bytes
-    errors: int
-    dropped: int
+    __slots__ = ("_values", "monotonic_ns", "write")
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self._values = values
+        self.write: int = values[0] // 2 - 1
+        """Its number in its region, from 0."""
+        self.monotonic_ns: int = values[_INDEX["monotonic_ns"]]
+
+    @property
+    def kind(self) -> Kind:
+        """Sample, step or event."""
+        return _KINDS[self._values[_KIND]]
+
+    @property
+    def event(self) -> Event:
+        """What happened; NONE for kinds of event that this version does not know."""
+        return _EVENTS.get(self._values[_INDEX["event"]], Event.NONE)
+
+    @property
+    def wall_ns(self) -> int:
+        """When, by the clock on the wall."""
+        return int(self._values[_INDEX["wall_ns"]])
+
+    @property
+    def event_values(self) -> tuple[int, int]:
+        """The numbers of an event."""
+        return int(self._values[_INDEX["event_value_0"]]), int(self._values[_INDEX["event_value_1"]])
+
+    @property
+    def text(self) -> str:
+        """The word of an event, safe to print."""
+        return clean(self._values[_INDEX["text"]])
+
+    @property
+    def unsharded_groups(self) -> bytes:
+        """One bit for each FSDP group."""
+        return bytes(self._values[_INDEX["unsharded_groups"]])
+
+    @property
+    def errors(self) -> int:
+        """Errors that the probe swallowed until then."""
+        return int(self._values[_INDEX["errors"]])
+
+    @property
+    def held_key(self) -> tuple[Any, ...]:
+        """Everything that the categories are computed from: equal keys have equal categories."""
+        values = self._values
+        return (values[_AVAILABLE], values[_ACTIVE], values[_HELD])
 
     def get(self, measure: str) -> int | None:
         """The value of a measure, None when it was not taken."""
         bit = _BIT[measure]
-        return self.measures[bit] if self.available >> bit & 1 else None
+        return self._values[_FIRST + bit] if self._values[_AVAILABLE] >> bit & 1 else None
 
     def reason(self, measure: str) -> Reason:
         """Why a measure was not taken; AVAILABLE when it was."""
-        if self.available >> _BIT[measure] & 1:
+        if self._values[_AVAILABLE] >> _BIT[measure] & 1:
             return Reason.AVAILABLE
-        return _REASONS.get(self.reasons[_GROUP_INDEX[measure]], Reason.READ_FAILED)
+        return _REASONS.get(self._values[_INDEX["reasons"]][_GROUP_INDEX[measure]], Reason.READ_FAILED)
 
 
 def parse_record(data: bytes) -> Record | None:
     """The record in `RECORD_SIZE` bytes; None for a slot that is empty, in the making or torn."""
     if len(data) != RECORD_SIZE:
         return None
-    fields = Fields(_INDEX, RECORD.unpack(data))
-    sequence = fields.number("sequence")
-    if sequence == 0 or sequence % 2 or fields.number("sequence_end") != sequence:
+    values = RECORD.unpack(data)
+    sequence = values[0]
+    if sequence == 0 or sequence % 2 or values[_SEQUENCE_END] != sequence or values[_KIND] not in _KINDS:
         return None
-    if zlib.crc32(data[:RECORD_CRC_OFFSET]) != fields.number("crc32") or fields.number("kind") not in _KINDS:
-        return None
-    return _record(fields)
-
-
-def _record(fields: Fields) -> Record:
-    return Record(
-        write=fields.number("sequence") // 2 - 1,
-        kind=_KINDS[fields.number("kind")],
-        event=_EVENTS.get(fields.number("event"), Event.NONE),
-        device_index=fields.number("device_index"),
-        reasons=fields.raw("reasons"),
-        available=fields.number("available"),
-        monotonic_ns=fields.number("monotonic_ns"),
-        wall_ns=fields.number("wall_ns"),
-        event_values=(fields.number("event_value_0"), fields.number("event_value_1")),
-        measures=tuple(map(int, fields.values[_FIRST : _FIRST + len(MEASURES)])),
-        text=fields.text("text"),
-        unsharded_groups=fields.raw("unsharded_groups"),
-        errors=fields.number("errors"),
-        dropped=fields.number("dropped"),
-    )
+    return Record(values) if zlib.crc32(data[:RECORD_CRC_OFFSET]) == values[_CRC] else None

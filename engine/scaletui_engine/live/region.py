@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from scaletui_engine.live.header import Region
 
 AHEAD: Final = 8
-"""Records read in one go where new ones are expected: a few kilobytes, whatever the writer's pace."""
+"""Records read in one go once a new one has been found."""
 
 
 class RegionReader:
@@ -29,8 +29,10 @@ class RegionReader:
         if self._next is None:
             return self._scan(descriptor)
         found: list[Record] = []
+        ahead = 1
         while len(found) < self.region.capacity:
-            block = self._block(descriptor, self._next % self.region.capacity)
+            block = self._block(descriptor, self._next % self.region.capacity, ahead)
+            ahead = AHEAD
             fresh = self._fresh(block)
             found += fresh
             if len(fresh) < len(block) // RECORD_SIZE:
@@ -40,8 +42,8 @@ class RegionReader:
                 break
         return tuple(found)
 
-    def _block(self, descriptor: int, slot: int) -> bytes:
-        count = min(AHEAD, self.region.capacity - slot)
+    def _block(self, descriptor: int, slot: int, ahead: int) -> bytes:
+        count = min(ahead, self.region.capacity - slot)
         return os.pread(descriptor, count * RECORD_SIZE, self.region.offset + slot * RECORD_SIZE)
 
     def _fresh(self, block: bytes) -> list[Record]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.live.evidence import RankState
+from scaletui_engine.live.evidence import RankState, Verdict
 from scaletui_engine.live.snapshot import JobView, Moment, RankView, Snapshot
 from scaletui_engine.live.tracked import TrackedRank
 from scaletui_engine.live.verdict import verdicts
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from scaletui_engine.live.process import Host
     from scaletui_engine.live.source import SourceUpdate
 
+PLAIN: Final = Verdict(RankState.RUNNING)
+"""The verdict on a rank that nothing has to be said of; it bears on no other rank's."""
 _ORDER: Final = {RankState.RUNNING: 0, RankState.LOST: 1, RankState.EXITED: 2}
 
 
@@ -54,8 +56,10 @@ def _job(job_id: str, attempts: dict[int, dict[int, TrackedRank]], moment: Momen
     """The last attempt of a job; a rank that began twice in it is the one that began last."""
     attempt = max(attempts)
     tracked = [attempts[attempt][rank] for rank in sorted(attempts[attempt])]
-    judged = verdicts([rank.evidence(moment.monotonic_ns) for rank in tracked])
-    ranks = tuple(rank.view(verdict) for rank, verdict in zip(tracked, judged, strict=True))
+    now_ns = moment.monotonic_ns
+    doubtful = [rank for rank in tracked if not rank.is_plain(now_ns)]
+    judged = dict(zip(map(id, doubtful), verdicts([rank.evidence(now_ns) for rank in doubtful]), strict=True))
+    ranks = tuple(rank.view(judged.get(id(rank), PLAIN)) for rank in tracked)
     return JobView(
         id=job_id,
         attempt=attempt,

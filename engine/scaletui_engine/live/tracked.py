@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import Evidence, Verdict
-from scaletui_engine.live.held import NOTHING, held, held_on
+from scaletui_engine.live.held import HeldMemo, held, held_on
 from scaletui_engine.live.history import History, Point
 from scaletui_engine.live.plan_document import JobPlan, parse_plan
 from scaletui_engine.live.prediction import NO_PLAN, Prediction, predict
@@ -46,6 +47,8 @@ class TrackedRank:
         self._elsewhere = False
         self._view: RankView | None = None
         self._update = update
+        self._measured, self._now = HeldMemo(held), HeldMemo(held)
+        self._on_host = HeldMemo(partial(held_on, place="host"))
 
     @property
     def header(self) -> RingHeader:
@@ -76,16 +79,17 @@ class TrackedRank:
     def _take_record(self, record: Record) -> None:
         if self._newest is None or record.monotonic_ns >= self._newest.monotonic_ns:
             self._newest = record
-        if record.kind is Kind.SAMPLE:
+        kind = record.kind
+        if kind is Kind.SAMPLE:
             self._sample = record
-            if record.get("allocated") is None:
-                self._history.add(_point(record))
-        elif record.kind is Kind.STEP:
+        elif kind is Kind.STEP:
             self._step = record
-            if record.get("allocated") is not None:
-                self._history.add(_point(record))
         else:
             self._take_event(record)
+            return
+        allocated = record.get("allocated")
+        if (allocated is not None) is (kind is Kind.STEP):
+            self._history.add(_point(record, allocated))
 
     def _take_event(self, record: Record) -> None:
         if record.event is Event.EXIT:
@@ -110,6 +114,17 @@ class TrackedRank:
             self._gone_ns = now_ns
         elif self._newest is not None and self._newest.monotonic_ns > self._gone_ns:
             self._elsewhere = True
+
+    def is_plain(self, now_ns: int) -> bool:
+        """Whether it lives, its launcher does, and it publishes: there is nothing to judge."""
+        rank, launcher, newest = self._update.rank, self._update.launcher, self._newest
+        lives = rank.life is Life.ALIVE and launcher.life is Life.ALIVE and not self._elsewhere
+        return (
+            lives
+            and newest is not None
+            and self._failure is None
+            and now_ns - newest.monotonic_ns < PATIENCE_NS
+        )
 
     def evidence(self, now_ns: int) -> Evidence:
         """What is known about its life."""
@@ -153,9 +168,9 @@ class TrackedRank:
             step=_get(latest, "step"),
             step_ns=_get(latest, "step_ns"),
             measured_at_step=_get(step, "counted_at_step"),
-            measured=held(step) if step else NOTHING,
-            now=held(sample) if sample else NOTHING,
-            on_host=held_on(step, "host") if step else NOTHING,
+            measured=self._measured.of(step),
+            now=self._now.of(sample),
+            on_host=self._on_host.of(step),
             prediction=self._prediction,
             plan=self._plan,
             allocator=_allocator(latest),
@@ -178,12 +193,12 @@ def _get(record: Record | None, measure: str) -> int | None:
     return None if record is None else record.get(measure)
 
 
-def _point(record: Record) -> Point:
+def _point(record: Record, allocated: int | None) -> Point:
     return Point(
         step=record.get("step") or 0,
         monotonic_ns=record.monotonic_ns,
         step_ns=record.get("step_ns"),
-        allocated=record.get("allocated"),
+        allocated=allocated,
         host_rss=record.get("host_rss"),
     )
 
