@@ -77,9 +77,10 @@ def test_folders_are_no_packages() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
 
 
+# Written in halves, so that no search for these words ends here.
 STRAY = (
-    r"\b(TODO|FIXME|XXX|NotImplementedError)\b",
-    r"type: ignore(?!\[)",
+    r"\b(TO" r"DO|FIX" r"ME|X" r"XX|NotImplemented" r"Error)\b",
+    r"type: ig" r"nore(?!\[)",
     r"/(work|farm|root)/",
     r"pytest\.(skip|xfail|importorskip)|mark\.(skip|xfail)",
     r"unittest\.mock|import mock",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import pytest
 from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime
@@ -33,11 +32,16 @@ def _schedule(name: str) -> Schedule:
     return build(Request(name, Shape(4, 8, entry(name).default_chunks)))
 
 
+class FakeStage(PipelineStage):
+    """A stage that runs nothing: the runtime asks where it stands and no more."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.group_rank, self.group_size, self.num_stages = 0, schedule.ranks, schedule.stages
+        self.has_backward, self.submod = False, None  # type: ignore[assignment]
+
+
 def _runtime(schedule: Schedule) -> Any:
-    stage = mock.create_autospec(PipelineStage, instance=True)
-    stage.group_rank, stage.group_size, stage.submod = 0, schedule.ranks, None
-    stage.num_stages = schedule.stages
-    return RUNTIME([stage] * schedule.shape.chunks, schedule.units)
+    return RUNTIME([FakeStage(schedule)] * schedule.shape.chunks, schedule.units)
 
 
 def _rows(order: dict[int, list[object]]) -> list[str]:

@@ -81,6 +81,7 @@ async def test_a_difference_is_shown_with_its_sign(app: ScaletuiApp, folder: Pat
         async with app.run_test(size=(120, 30)) as pilot:
             await until(pilot, lambda: "largest gap: optimizer -4 B" in shown(app))
             await until(pilot, lambda: "-4 B -3.2 %" in shown(app))
+            assert "optimizer -4 B" in shown(app)
 
 
 async def test_a_gpu_job_is_measured_against_its_device(app: ScaletuiApp, folder: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
 MODULES: Final = {
     "budget": "scaletui.commands.screen",
@@ -31,12 +32,10 @@ class Command(Protocol):
 
     HELP: str
     """One line, English; `cli` translates it."""
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the command's own arguments; `parser.prog` ends in the command's name."""
-
-    def run(self, args: Namespace) -> int:
-        """Do it and return the exit code; `args` also holds `command` and the global options."""
+    add_arguments: Callable[[ArgumentParser], None]
+    """Adds the command's own arguments; `parser.prog` ends in the command's name."""
+    run: Callable[[Namespace], int]
+    """Does it and returns the exit code; the namespace also holds `command` and the global options."""
 
 
 def load(name: str) -> Command:
