@@ -27,7 +27,7 @@ def _id(row: list[list[int]]) -> str:
 
 
 def _gpipe(make: Callable[..., Schedule], arguments: list[int]) -> Timeline:
-    """A stage of L // N layers takes L // N forward and as much backward; backwards run in reverse, as in the paper."""
+    """A stage of L // N layers takes L // N forward and as much backward; backwards run in reverse."""
     layers, stages, microbatches = arguments
     time = float(layers // stages)
     return simulate(make("gpipe", stages, microbatches), Times(forward=(time,), backward=(time,)))

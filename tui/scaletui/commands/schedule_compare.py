@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from scaletui.commands.output import print_json, print_rows, report_pen, width
@@ -49,10 +50,14 @@ def compare(args: Namespace) -> int:
     print_rows(_table(entrants, width(), report_pen(args)))
     for entrant in entrants:
         if entrant.refusal:
-            print(f"{entrant.name}: {entrant.refusal}")
+            _print_wrapped(f"{entrant.name}: {entrant.refusal}")
     if args.scenario is None:
-        print(_basis_text(args.basis))
+        _print_wrapped(_basis_text(args.basis))
     return 0
+
+
+def _print_wrapped(text: str) -> None:
+    print("\n".join(wrap(text, width(), subsequent_indent="  ")))
 
 
 def _names(args: Namespace) -> list[str]:
