@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scaletui.evaluation import Evaluation
+from scaletui.exports import KINDS, export_text
 from scaletui.hangup import Hangup
 from scaletui.messages import ActionAsked, Answered, EditAsked, Refused
 from scaletui.picks import command_items, model_items
@@ -19,6 +21,7 @@ from scaletui.screens.save import SaveScreen
 from scaletui.screens.schedule import ScheduleScreen
 from scaletui.screens.sharding import ShardingScreen
 from scaletui.state.editing import Editing, redone, replaced, set_field, undone
+from scaletui.state.naming import Naming, suggested_name
 from scaletui.state.picking import Picking, placed
 from scaletui.state.session import Notice, Session
 from scaletui.text.glyphs import glyphs_for
@@ -27,6 +30,7 @@ from scaletui.text.numbers import numbers_for
 from scaletui.theming import ThemedApp
 from scaletui.view.pen import Pen
 from scaletui_engine.errors import UnknownNameError
+from scaletui_engine.scenario_file import dump
 from scaletui_engine.scenarios import load_scenario
 from scaletui_themes import load_palette, stylesheet, theme_ids
 
@@ -195,7 +199,13 @@ class ScaletuiApp(ThemedApp[None]):
 
     def action_save(self) -> None:
         """Ask for a name and write the scenario."""
-        self.push_screen(SaveScreen(self.editing.scenario, self.pen), self._saved)
+        name = Naming(suggested_name(self.editing.scenario))
+        self.push_screen(SaveScreen(tr("save the scenario as"), name, self.pen), self._save)
+
+    def action_export(self) -> None:
+        """Ask for a name and write the budget, in the form that its ending says."""
+        name = Naming(suggested_name(self.editing.scenario, KINDS[0]), KINDS)
+        self.push_screen(SaveScreen(tr("export the budget as"), name, self.pen), self._export)
 
     async def _run_command(self, command: str | None) -> None:
         if command is None:
@@ -212,8 +222,21 @@ class ScaletuiApp(ThemedApp[None]):
         if model is not None:
             self.on_edit_asked(EditAsked(partial(set_field, field="model", text=model)))
 
-    def _saved(self, path: str | None) -> None:
+    def _save(self, path: str | None) -> None:
         if path is not None:
+            self._write(path, dump(self.editing.scenario))
+
+    def _export(self, path: str | None) -> None:
+        if path is not None and self.answer is not None:
+            picture = partial(self.export_screenshot, title="scaletui")
+            self._write(path, export_text(path, self.answer, self.pen, picture))
+
+    def _write(self, path: str, text: str) -> None:
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            self.show(Notice(f"{error.strerror}: {path}", "error"))
+        else:
             self.show(Notice(tr("saved to {path}", path=path), "ok"))
 
     def _theme_changed(self, theme: Theme) -> None:

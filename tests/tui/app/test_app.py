@@ -14,6 +14,7 @@ from scaletui.options import MODES
 from scaletui.panes.frame import FooterPane, HeaderPane, NoticePane
 from scaletui.screens.budget import BudgetScreen
 from scaletui.screens.help import HelpScreen
+from scaletui.screens.save import SaveScreen
 from scaletui.state.study import study
 from scaletui.view.cells import width_of
 from scaletui_engine.edit import FIELDS
@@ -232,8 +233,23 @@ async def test_a_path_that_cannot_be_written_is_said_so(make_app: MakeApp, tmp_p
         await press(pilot, "w")
         await paste(pilot, str(tmp_path / "no" / "x.toml"))
         assert "No such file" in shown(app)
-        await press(pilot, "escape")
+        await press(pilot, "down")
         assert "No such file" not in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("b.md", "# llama3-8b"), ("b.json", "{"), ("b.svg", "<svg"), ("b.toml", "#")]
+)
+async def test_the_budget_is_exported(make_app: MakeApp, tmp_path: Path, name: str, begins: str) -> None:
+    app = make_app()
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await press(pilot, "e")
+        await paste(pilot, str(tmp_path / "b.txt"))
+        assert isinstance(app.screen, SaveScreen)
+        await paste(pilot, str(tmp_path / name))
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
+        assert not (tmp_path / "b.txt").exists()
 
 
 async def test_every_mode_shows_the_edited_scenario(make_app: MakeApp) -> None:

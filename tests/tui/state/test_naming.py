@@ -19,6 +19,14 @@ def test_a_suggestion_says_what_is_inside(name: str, suggested: str) -> None:
     assert naming.suggested_name(replace(load_scenario("llama3-8b-8"), name=name)) == suggested
 
 
+@pytest.mark.parametrize(
+    ("text", "known"), [("a.md", True), ("a.svg ", True), ("a.txt", False), ("md", False)]
+)
+def test_a_name_may_have_to_end_in_something(text: str, known: bool) -> None:
+    assert Naming(text, (".md", ".svg")).is_known_kind == known
+    assert Naming(text).is_known_kind
+
+
 def test_typing_takes_a_warning_back() -> None:
     warned = naming.warned(Naming("a.toml"), "exists", asks_again=True)
     assert warned.asks_again

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 APP_GROUPS: Final = ("everywhere", "screens")
 """Groups whose actions are bound on the app; the others are bound on the screens they belong to."""
-OF_THE_APP: Final = ("pick_model", "undo", "redo", "save")
+OF_THE_APP: Final = ("pick_model", "undo", "redo", "save", "export")
 """Actions of some screens that the app itself does, because it owns the scenario."""
 
 

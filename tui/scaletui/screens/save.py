@@ -1,4 +1,4 @@
-"""Writes the scenario to a TOML file, under a name that is asked for."""
+"""Asks for the name of a file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from textual.screen import ModalScreen
 
 from scaletui.panes.rows import RowsPane
 from scaletui.state import naming
-from scaletui.state.naming import Naming
 from scaletui.text.language import tr
 from scaletui.view.save import save_rows
-from scaletui_engine.scenario_file import dump
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,20 +18,20 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Key, Paste
 
+    from scaletui.state.naming import Naming
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
     from scaletui.view.row import Row
-    from scaletui_engine.scenario import Scenario
 
 
 class SaveScreen(ModalScreen[str | None]):
-    """Dismissed with the path that was written, or None."""
+    """Dismissed with a path that may be written to, or None; a file that exists is asked about."""
 
-    def __init__(self, scenario: Scenario, pen: Pen) -> None:
+    def __init__(self, title: str, wanted: Naming, pen: Pen) -> None:
         super().__init__()
-        self.scenario = scenario
+        self._heading = title
+        self.naming = wanted
         self.pen = pen
-        self.naming = Naming(naming.suggested_name(scenario))
 
     def compose(self) -> ComposeResult:
         """One pane."""
@@ -50,7 +48,7 @@ class SaveScreen(ModalScreen[str | None]):
         elif event.key == "backspace":
             self._show(naming.erased(self.naming))
         elif event.key == "ctrl+u":
-            self._show(Naming(""))
+            self._show(naming.emptied(self.naming))
         elif event.is_printable and event.character:
             self._show(naming.typed(self.naming, event.character))
 
@@ -61,15 +59,14 @@ class SaveScreen(ModalScreen[str | None]):
     def _save(self) -> None:
         if not self.naming.text.strip():
             return
+        if not self.naming.is_known_kind:
+            kinds = ", ".join(self.naming.kinds)
+            self._show(naming.warned(self.naming, tr("the name ends in one of {kinds}", kinds=kinds)))
+            return
         path = Path(self.naming.text.strip()).expanduser()
         if path.exists() and not self.naming.asks_again:
             why = tr("{path} exists; Enter once more writes over it", path=path)
             self._show(naming.warned(self.naming, why, asks_again=True))
-            return
-        try:
-            path.write_text(dump(self.scenario), encoding="utf-8")
-        except OSError as error:
-            self._show(naming.warned(self.naming, f"{error.strerror}: {path}"))
             return
         self.dismiss(str(path))
 
@@ -78,4 +75,4 @@ class SaveScreen(ModalScreen[str | None]):
         self.query_one(RowsPane).rebuild()
 
     def _draw(self, box: Box) -> Sequence[Row]:
-        return save_rows(self.naming, box.width, self.pen)
+        return save_rows(self._heading, self.naming, box.width, self.pen)

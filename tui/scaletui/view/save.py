@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
 
 
-def save_rows(naming: Naming, width: int, pen: Pen) -> tuple[Row, ...]:
+def save_rows(title: str, naming: Naming, width: int, pen: Pen) -> tuple[Row, ...]:
     """Title, name, what stands in the way, and the keys; the end of a long name stays in view."""
     room = max(width - 3, 1)
     keys = (Span(" enter ", "key"), Span(tr("save"), "dim"), Span("  esc ", "key"), Span(tr("leave"), "dim"))
     return (
-        rule_row(heading(tr("save the scenario as"), focus=True), width, pen),
+        rule_row(heading(title, focus=True), width, pen),
         fit((Span(" "), Span(naming.text[-room:]), Span(" ", "cursor")), width),
         fit((Span(f" {naming.warning}", "warn"),), width),
         fit((Span(pen.glyphs.horizontal * width, "border"),), width),
