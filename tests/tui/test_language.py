@@ -122,15 +122,35 @@ def test_no_sentence_is_put_together_before_gettext_sees_it() -> None:
     assert list(untranslatable()) == []
 
 
-@pytest.mark.parametrize("entry", PORTUGUESE, ids=lambda entry: entry.msgid[:40])
-def test_translation(entry: Entry) -> None:
-    assert not entry.fuzzy
-    assert all(entry.forms)
-    assert len(entry.forms) == (1 if entry.plural is None else 2)
+def faults(entry: Entry) -> Iterator[str]:
+    """What is wrong with a translation."""
+    if entry.fuzzy or not all(entry.forms) or len(entry.forms) != (1 if entry.plural is None else 2):
+        yield "fuzzy, empty or with the wrong number of plural forms"
     for form in entry.forms:
-        assert _placeholders(form) == _placeholders(entry.plural or entry.msgid)
-        for word in KEPT_ENGLISH:
-            assert (word in entry.msgid) <= (word in form), f"{word} stays English"
+        if _placeholders(form) != _placeholders(entry.plural or entry.msgid):
+            yield f"other placeholders in {form!r}"
+        yield from (
+            f"{word} stays English" for word in KEPT_ENGLISH if word in entry.msgid and word not in form
+        )
+
+
+def test_translations_have_no_faults() -> None:
+    assert [f"{entry.msgid}: {fault}" for entry in PORTUGUESE for fault in faults(entry)] == []
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        Entry("{n} ranks", None, ("{m} ranks",)),
+        Entry("one all-reduce", None, ("uma redução",)),
+        Entry("weights", None, ("",)),
+        Entry("weights", None, ("pesos",), fuzzy=True),
+        Entry("{n} rank", "{n} ranks", ("{n} ranks",)),
+    ],
+    ids=["placeholder", "english word", "empty", "fuzzy", "plural"],
+)
+def test_planted_faults_are_seen(entry: Entry) -> None:
+    assert list(faults(entry))
 
 
 def test_every_message_is_translated_once() -> None:
