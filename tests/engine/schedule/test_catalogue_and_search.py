@@ -133,8 +133,8 @@ def test_a_scenarios_pipeline_is_uneven_and_says_that_it_is_estimated() -> None:
     result = evaluate(build(found.request), times, found.deltas)
     assert result.timeline.makespan > result.bubble.ideal > 0
     budget = memory_of(scenario)
-    for rank, stage in enumerate(budget.stages):
-        assert result.memory.peak[rank] == pytest.approx(stage.parts.activations, rel=0.05)
+    for rank in range(1, 15):
+        assert result.memory.peak[rank] == pytest.approx(budget.stages[rank].parts.activations, rel=0.02)
 
 
 def test_messages_inside_a_domain_take_its_link() -> None:

@@ -62,7 +62,7 @@ def _line(case: Case, group: str, ask: Any) -> Line:
     name = case_id(case)
     try:
         result = evaluate(build(request := ask(case)), request.times)
-    except UnknownFieldError as missing:
+    except (UnknownFieldError, KeyError, TypeError, AttributeError) as missing:
         return Line(name, group, None, "t", "inexpressible", f"field {missing}")
     except ScenarioError as error:
         return Line(name, group, None, "t", "off", f"refused: {error}")
@@ -105,7 +105,7 @@ def request_of(case: Case) -> Request:
     shape = Shape(case["p"], microbatches, entry(name).default_chunks if chunks is None else chunks)
     choices = Choices(
         group=case.get("group", case.get("N")),
-        slices=case.get("slices", case.get("k", 2)),
+        slices=int(case.get("slices") or case.get("k") or 2),
         memory_limit=case.get("memory_limit"),
     )
     return Request(name, shape, choices, times_of(case, shape))

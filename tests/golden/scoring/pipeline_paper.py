@@ -22,7 +22,7 @@ INTERLEAVED_TOLERANCE: Final = 0.004
 
 def paper_lines(table: dict[str, Any]) -> list[Line]:
     """One line a cell."""
-    return [line for row in table["rows"] for line in _row_lines(row)]
+    return [line for row in table.get("rows", []) for line in _row_lines(row)]
 
 
 def _row_lines(row: Row) -> list[Line]:
@@ -32,7 +32,7 @@ def _row_lines(row: Row) -> list[Line]:
 
 
 def _line(row: Row, name: str, expected: float | None) -> Line:
-    label = f"{row['model']} p{row['p']} m{row['m']} {name}"
+    label = f"{row.get('model', '')} p{row.get('p')} m{row.get('m')} {name}".strip()
     if name not in REQUESTS:
         return Line(label, "paper", None, "C", "inexpressible", f"schedule {name!r}")
     try:
@@ -56,9 +56,14 @@ def _agrees(name: str, found: float, expected: float) -> bool:
 
 
 def _request(row: Row, name: str, chunks: int = 1, memory: int | None = None) -> Request:
-    compute = (row[key] / chunks for key in ("TF", "TB_input", "TW"))
+    forward, input_grad, weight_grad = (row[key] / chunks for key in ("TF", "TB_input", "TW"))
     choices = Choices() if memory is None else Choices(memory_limit=memory)
-    return Request(name, Shape(row["p"], row["m"], chunks), choices, uniform(*compute, row["Tcomm"]))
+    return Request(
+        name,
+        Shape(row["p"], row["m"], chunks),
+        choices,
+        uniform(forward, input_grad, weight_grad, row["Tcomm"]),
+    )
 
 
 REQUESTS: Final = {
