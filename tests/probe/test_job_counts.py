@@ -2,45 +2,78 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
+from probe.workbench import Ring, Workbench
 
 from scaletui_probe.layout import Event, Kind
 
 if TYPE_CHECKING:
-    from probe.workbench import Workbench
+    from collections.abc import Callable
+    from pathlib import Path
 
 pytestmark = pytest.mark.torch
 
 STEPS = 4
 PARTS = ("weights", "gradients", "optimizer", "buffers")
+WRAPPERS = {"fsdp1": "fsdp1", "ddp": "ddp"}
+JOBS = {
+    "plain": (2, ("fsdp2",)),
+    "2 ranks": (2, ("mixed", "tied", "accumulate", "frozen", "fsdp1", "ddp")),
+    "4 ranks": (4, ("fsdp2", "hsdp")),
+}
+
+
+Counted = dict[tuple[str, int], tuple[Ring, dict[str, int]]]
+"""By shape and rank: the ring, and what the rank counted."""
+
+
+def run(folder: Path, ranks: int, shapes: tuple[str, ...]) -> Counted:
+    bench = Workbench(folder / "rings", folder)
+    outcome = bench.run(bench.torchrun(ranks, "train.py", str(STEPS), *shapes))
+    assert outcome.code == 0, outcome.output
+    rings = {ring.header.pid: ring for ring in outcome.rings}
+    found = {}
+    for shape in shapes:
+        for rank in range(ranks):
+            count = json.loads((folder / f"{shape}.rank{rank}.json").read_text())
+            found[shape, rank] = rings.pop(count.pop("pid")), count
+    assert not rings
+    return found
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Counted]:
+    """Runs each job once, when it is first asked for."""
+    return cache(lambda name: run(tmp_path_factory.mktemp("job"), *JOBS[name]))
 
 
 @pytest.mark.parametrize(
-    ("shape", "ranks", "wrapper"),
+    ("name", "shape"),
     [
-        pytest.param("fsdp2", 2, "fsdp2", id="fsdp2-2-ranks-one-with-an-empty-shard"),
-        pytest.param("fsdp2", 4, "fsdp2", id="fsdp2-4-ranks-three-with-empty-shards"),
-        pytest.param("hsdp", 4, "fsdp2", id="hsdp-2-by-2"),
-        pytest.param("mixed", 2, "fsdp2", id="fsdp2-bf16-with-fp32-shards"),
-        pytest.param("tied", 2, "fsdp2", id="fsdp2-tied-embedding"),
-        pytest.param("accumulate", 2, "fsdp2", id="fsdp2-gradient-accumulation"),
-        pytest.param("frozen", 2, "fsdp2", id="fsdp2-frozen-embedding"),
-        pytest.param("fsdp1", 2, "fsdp1", id="fsdp1-original-parameters"),
-        pytest.param("ddp", 2, "ddp", id="ddp"),
+        pytest.param("plain", "fsdp2", id="fsdp2-2-ranks-one-with-an-empty-shard"),
+        pytest.param("2 ranks", "mixed", id="fsdp2-bf16-with-fp32-shards"),
+        pytest.param("2 ranks", "tied", id="fsdp2-tied-embedding"),
+        pytest.param("2 ranks", "accumulate", id="fsdp2-gradient-accumulation"),
+        pytest.param("2 ranks", "frozen", id="fsdp2-frozen-embedding"),
+        pytest.param("2 ranks", "fsdp1", id="fsdp1-original-parameters"),
+        pytest.param("2 ranks", "ddp", id="ddp"),
+        pytest.param("4 ranks", "fsdp2", id="fsdp2-4-ranks-three-with-empty-shards"),
+        pytest.param("4 ranks", "hsdp", id="hsdp-2-by-2"),
     ],
 )
 def test_parts_equal_the_count_made_inside_the_job(
-    bench: Workbench, shape: str, ranks: int, wrapper: str
+    job: Callable[[str], Counted], name: str, shape: str
 ) -> None:
-    outcome = bench.run(bench.torchrun(ranks, "train.py", shape, str(STEPS)))
-    assert outcome.code == 0, outcome.output
-    assert [ring.header.rank for ring in outcome.rings] == list(range(ranks))
-    for ring, count in zip(outcome.rings, bench.counts(), strict=True):
+    ranks = {rank: pair for (other, rank), pair in job(name).items() if other == shape}
+    for rank, (ring, count) in ranks.items():
         measured = {part: ring.held(Kind.STEP, part) for part in PARTS}
         assert measured == {part: count[part] for part in PARTS}
         assert ring.last(Kind.STEP).measures.get("step") == count["step"] == STEPS
-        assert ring.plan["wrapper"] == wrapper
+        assert (ring.header.rank, ring.header.world_size) == (rank, len(ranks))
+        assert ring.plan["wrapper"] == WRAPPERS.get(shape, "fsdp2")
         assert ring.last(Kind.EVENT).event is Event.EXIT
         assert ring.last(Kind.EVENT).errors == 0

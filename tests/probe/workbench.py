@@ -76,7 +76,7 @@ class Workbench:
 
     def torchrun(self, ranks: int, job: str, *arguments: str) -> list[str]:
         launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-        return [*launcher, f"--nproc-per-node={ranks}", str(JOBS / job), *arguments, str(self.out)]
+        return [*launcher, f"--nproc-per-node={ranks}", str(JOBS / job), str(self.out), *arguments]
 
     def run(self, words: list[str], *options: str, **variables: str) -> Outcome:
         done = subprocess.run(
@@ -91,10 +91,6 @@ class Workbench:
 
     def read(self) -> list[Ring]:
         return [read_ring(path) for path in sorted(self.rings.glob("*.ring"))]
-
-    def counts(self) -> list[dict[str, int]]:
-        """What the ranks counted themselves."""
-        return [json.loads(path.read_text()) for path in sorted(self.out.glob("rank*.json"))]
 
 
 def sample_header() -> Header:

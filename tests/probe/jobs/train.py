@@ -1,8 +1,8 @@
-"""A small training job that counts its own memory; it knows nothing of scaletui.
+"""Small training jobs that count their own memory; they know nothing of scaletui.
 
-Usage: train.py SHAPE STEPS OUT, under torchrun. After every step each rank writes its count to
-OUT/rank<r>.json. The sizes do not divide by 2 or by 4, and a layer of one row leaves all ranks but the first
-with empty shards.
+Usage: train.py OUT STEPS SHAPE..., under torchrun. After every step each rank writes its count to
+OUT/SHAPE.rank<r>.json. The sizes do not divide by 2 or by 4, and a layer of one row leaves all ranks but the
+first with empty shards. Of several shapes each trains in a child of its own, so that torch is imported once.
 """
 
 from __future__ import annotations
@@ -97,10 +97,11 @@ def state_tensors(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     return [v for state in optimizer.state.values() for v in state.values() if torch.is_tensor(v)]
 
 
-def main(shape: str, steps: int, out: Path) -> None:
+def train(out: Path, steps: int, shape: str) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    dist.init_process_group("gloo")
+    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    dist.init_process_group("gloo", init_method=f"file://{out}/{shape}.store", rank=rank, world_size=world)
     model = wrapped(shape)
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-3)
@@ -116,7 +117,7 @@ def main(shape: str, steps: int, out: Path) -> None:
         optimizer.step()
         optimizer.zero_grad()
         write(
-            out,
+            out / f"{shape}.rank{rank}.json",
             {
                 "step": step,
                 "weights": storage_bytes(list(model.parameters())),
@@ -129,11 +130,23 @@ def main(shape: str, steps: int, out: Path) -> None:
     dist.destroy_process_group()
 
 
-def write(out: Path, count: dict[str, int]) -> None:
-    path = out / f"rank{os.environ['RANK']}.json"
+def write(path: Path, count: dict[str, int]) -> None:
     path.with_suffix(".new").write_text(json.dumps({**count, "pid": os.getpid()}))
     path.with_suffix(".new").replace(path)
 
 
+def main(out: Path, steps: int, shapes: list[str]) -> None:
+    if len(shapes) == 1:
+        train(out, steps, shapes[0])
+        return
+    for shape in shapes:
+        child = os.fork()
+        if not child:
+            train(out, steps, shape)
+            return
+        if os.waitpid(child, 0)[1]:
+            sys.exit(f"{shape} failed")
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
