@@ -31,10 +31,13 @@ class Action:
 
 _BUDGET: Final = ("budget",)
 _STATIC: Final = ("budget", "schedule", "sharding")
+_FIELDS: Final = ("budget", "sharding")
+_TIME: Final = ("schedule",)
 _LIVE: Final = ("live",)
 _EDIT: Final = N_("editing the scenario")
 _LOOK: Final = N_("looking")
 _SCREENS: Final = N_("screens")
+_CLOCK: Final = N_("time")
 
 ACTIONS: Final = (
     Action("mode_budget", ("1",), N_("Budget"), N_("Does it fit, and what takes the room?"), group=_SCREENS),
@@ -46,21 +49,41 @@ ACTIONS: Final = (
     Action("command_palette", ("ctrl+p",), N_("commands"), N_("Search everything that can be done here")),
     Action("next_theme", ("ctrl+t",), N_("theme"), N_("Change to the next theme")),
     Action("play", ("space",), N_("pause"), N_("Stop the picture, or let it run on"), _LIVE, _LOOK),
-    Action("step_on", ("full_stop",), N_("step"), N_("One step on: the next stage or rank"), group=_LOOK),
-    Action("step_back", ("comma",), N_("back"), N_("One step back"), group=_LOOK),
+    Action("run", ("space",), N_("play"), N_("Let time run, or stop it"), _TIME, _CLOCK),
+    Action("step_on", ("full_stop",), N_("step"), N_("One stage, rank or action on"), group=_LOOK),
+    Action("step_back", ("comma",), N_("back"), N_("One stage, rank or action back"), group=_LOOK),
     Action("up", ("up",), N_("up"), N_("Choose the field, part or rank above"), group=_LOOK),
     Action("down", ("down",), N_("down"), N_("Choose the field, part or rank below"), group=_LOOK),
-    Action("right", ("right",), N_("edit"), N_("Step the field to its next valid value"), _STATIC, _EDIT),
-    Action("left", ("left",), N_("edit"), N_("Step the field to its previous valid value"), _STATIC, _EDIT),
+    Action("right", ("right",), N_("edit"), N_("Step the field to its next valid value"), _FIELDS, _EDIT),
+    Action("left", ("left",), N_("edit"), N_("Step the field to its previous valid value"), _FIELDS, _EDIT),
+    Action("later", ("right",), N_("scrub"), N_("One cell on; on the plan, edit"), _TIME, _CLOCK),
+    Action("earlier", ("left",), N_("scrub"), N_("One cell back; on the plan, edit"), _TIME, _CLOCK),
+    Action("to_start", ("home",), N_("start"), N_("The playhead at the start"), _TIME, _CLOCK),
+    Action("to_end", ("end",), N_("end"), N_("The playhead at the end"), _TIME, _CLOCK),
+    Action("faster", ("plus",), N_("faster"), N_("Twice as fast"), _TIME, _CLOCK),
+    Action("slower", ("minus",), N_("slower"), N_("Half as fast"), _TIME, _CLOCK),
+    Action("zoom_in", ("z",), N_("zoom"), N_("Twice as close"), _TIME, _CLOCK),
+    Action("zoom_out", ("Z",), N_("zoom out"), N_("Half as close"), _TIME, _CLOCK),
+    Action("pan_on", ("shift+right",), N_("pan"), N_("Half a page on; the playhead stays"), _TIME, _CLOCK),
+    Action("pan_back", ("shift+left",), N_("pan"), N_("Half a page back; the playhead stays"), _TIME, _CLOCK),
+    Action("memory", ("m",), N_("memory"), N_("Show or hide the memory of the ranks"), _TIME, _LOOK),
+    Action("critical", ("x",), N_("critical"), N_("Show the critical path, or all alike"), _TIME, _LOOK),
+    Action("beside", ("v",), N_("compare"), N_("Another schedule on the same time axis"), _TIME, _LOOK),
+    Action("table", ("t",), N_("table"), N_("All schedules; Enter takes one"), _TIME, _LOOK),
+    Action("seconds", ("e",), N_("seconds"), N_("Count in t, or in estimated seconds"), _TIME, _LOOK),
+    Action("focus_plan", ("tab",), N_("plan"), N_("Arrows on the plan, or on time"), _TIME, _EDIT),
+    Action("leave", ("escape",), N_("back"), N_("Leave the plan, then the comparison"), _TIME, _LOOK),
     Action("next_job", ("right",), N_("job"), N_("Look at the next job"), _LIVE, _LOOK),
     Action("previous_job", ("left",), N_("job"), N_("Look at the job before"), _LIVE, _LOOK),
     Action("type", ("enter",), N_("type"), N_("Type it; Enter sets it, Escape leaves it"), _STATIC, _EDIT),
     Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list"), _STATIC, _EDIT),
     Action("fix", ("f",), N_("fix"), N_("Single changes that save memory, to apply"), _BUDGET, _EDIT),
     Action("compare", ("c",), N_("compare"), N_("Compare with this scenario from now on"), _BUDGET, _EDIT),
+    Action("lesson", ("l",), N_("lesson"), N_("The lesson's accounting beside this one"), _BUDGET, _LOOK),
     Action("undo", ("u",), N_("undo"), N_("Take the last edit back"), _STATIC, _EDIT),
     Action("redo", ("ctrl+r",), N_("redo"), N_("Make the edit again that was taken back"), _STATIC, _EDIT),
     Action("save", ("w",), N_("save"), N_("Write the scenario to a TOML file"), _STATIC, _EDIT),
+    Action("export", ("e",), N_("export"), N_("Write the budget as Markdown, JSON or SVG"), _BUDGET, _EDIT),
     Action("next_pane", ("tab",), N_("parts"), N_("The next list: plan, parts, stages"), _BUDGET, _LOOK),
     Action("previous_pane", ("shift+tab",), N_("back"), N_("The previous list"), _BUDGET, _LOOK),
 )  # fmt: skip
@@ -68,7 +91,7 @@ ACTIONS: Final = (
 
 _FOOTERS: Final = {
     "budget": ("help", "right", "type", "next_pane", "fix", "undo", "quit"),
-    "schedule": ("help", "right", "type", "step_on", "pick_model", "undo", "quit"),
+    "schedule": ("help", "run", "step_on", "later", "zoom_in", "beside", "table"),
     "sharding": ("help", "right", "type", "step_on", "pick_model", "undo", "quit"),
     "live": ("help", "play", "step_on", "next_job", "next_theme", "command_palette", "quit"),
 }

@@ -25,5 +25,7 @@ class ScreenOptions:
     big: bool = False
     mouse: bool = True
     fps: int = 10
+    motion: bool = True
+    """False where a person asked for none: time then moves by keys alone."""
     ring_dir: str | None = None
     """Where live mode looks for jobs; None takes `$SCALETUI_DIR`, else the default folder."""

@@ -46,6 +46,7 @@ def screen_options(args: Namespace, environ: Mapping[str, str]) -> ScreenOptions
         big=args.big,
         mouse=not args.no_mouse,
         fps=args.fps or (FPS_OVER_SSH if remote else FPS),
+        motion=environ.get("TEXTUAL_ANIMATIONS", "").lower() != "none",
     )
 
 

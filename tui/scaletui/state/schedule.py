@@ -47,6 +47,12 @@ class Question:
         return self.scenario.plan.axes.pp == 1
 
     @property
+    def places(self) -> int:
+        """Ranks x microbatches."""
+        ranks, microbatches = self.shape
+        return ranks * microbatches
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Pipeline ranks and microbatches."""
         plan = self.scenario.plan

@@ -1,118 +1,125 @@
-"""The schedule screen: one line that says where the time goes, the timeline, and who holds which layers."""
+"""The schedule's first line, its legend, and the words beneath and beside the lanes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from scaletui.text.explain import explain
-from scaletui.text.language import ntr, tr
+from scaletui.text.language import tr
 from scaletui.view.bars import chip
-from scaletui.view.budget_stages import window
-from scaletui.view.row import Row, Span, fit
-from scaletui.view.rule import pair_row, rule_row, wrapped
-from scaletui.view.table import Column, table_rows
-from scaletui.view.timeline import Block, Lane, timeline_rows, window_of
+from scaletui.view.big import BIG_HEIGHT, big_text
+from scaletui.view.box import Box
+from scaletui.view.cells import width_of
+from scaletui.view.row import Row, Span, fit, row_width
+from scaletui.view.rule import rule_row, wrapped
+from scaletui.view.schedule_bubble import bubble_panel, bubble_row
+from scaletui.view.schedule_cursor import cursor_lines
+from scaletui.view.schedule_head import axis_row
+from scaletui.view.schedule_lanes import label_width
+from scaletui.view.schedule_layout import PANEL
+from scaletui.view.schedule_table import schedule_table
+from scaletui.view.schedule_times import length_text, plain, time_text
 
 if TYPE_CHECKING:
-    from scaletui.state.schedule import SchedulePicture, Step
-    from scaletui.view.box import Box
+    from scaletui.state.schedule_sight import Sight
+    from scaletui.state.schedule_table import Table
     from scaletui.view.pen import Pen
 
 
-def schedule_answer(picture: SchedulePicture, width: int, pen: Pen) -> Row:
-    """Makespan, bubble by its definition, and the rank that holds most."""
-    ranks = len(picture.layers)
-    if ranks == 1:
-        words = tr("no pipeline: one stage holds all {layers} layers", layers=picture.layers[0][0].stop)
-        return fit((Span(f" {words}", "title"),), width)
-    if not picture.lanes:
-        words = tr("{name}: {ranks} ranks x {microbatches} microbatches are too many to draw",
-                   name=picture.name, ranks=ranks, microbatches=picture.microbatches)  # fmt: skip
-        return fit((Span(f" {words}", "title"),), width)
-    numbers = pen.numbers
-    worst = picture.worst_rank
-    bubble = tr("bubble {percent} of the makespan (B)", percent=numbers.percent(picture.over_makespan, 1))
-    peak = tr("peak {count} microbatches on rank {rank}", count=_plain(picture.peaks[worst], pen), rank=worst)
-    return fit((Span(f" {bubble}", "title"), Span(f"   {peak}")), width)
+LEAST_TABLE: Final = 6
+"""Rows from which on a table of all schedules says something."""
+CURSOR: Final = 3
+"""Rows for what stands under the cursor."""
 
 
-def timeline_of(picture: SchedulePicture, rank: int, box: Box, pen: Pen) -> tuple[Row, ...]:
-    """Title and one lane for each rank that fits, the chosen one among them."""
-    title = rule_row(tr("simulated: stages equal, forward 1 t, backward 2 t, messages free"), box.width, pen)
-    tall = 2 if pen.big else 1
-    first, last = window(len(picture.lanes), rank, (box.height - 1) // tall)
-    marks = {rank: pen.glyphs.pointer}
-    # Letters of actions that have no cell of their own would be noise, where hues tell them apart.
-    has_text = pen.glyphs.spells_actions or picture.makespan <= box.width
-    lanes = [
-        Lane(
-            f"{marks.get(index, ' ')}{tr('rank {rank}', rank=index)}", _blocks(picture.lanes[index], has_text)
-        )
-        for index in range(first, last)
-    ]
-    return (title, *timeline_rows(lanes, window_of(lanes, box.width), pen)) if lanes else (title,)
+def answer_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
+    """Makespan, bubble B and the rank that holds most; figures three lines tall for the back row."""
+    run, question = sight.own, sight.picture.question
+    percent = pen.numbers.percent(run.bubble.over_makespan, 1)
+    count = plain(run.peaks[run.worst_rank], pen)
+    peak = tr("peak {count} microbatches (rank {rank})", count=count, rank=run.worst_rank)
+    if pen.big:
+        return _big(sight, peak, width, pen)
+    chunks = f"  v {run.chunks}" if run.chunks > 1 else ""
+    shape = f"p {sight.picture.ranks}  m {question.shape[1]}{chunks}"
+    example = f" {tr('example:')}" if question.is_example else ""
+    line = (
+        Span(f"{example} {run.name}", "title"),
+        Span(f"  {shape}  ", "dim"),
+        Span(length_text(run.makespan, question.unit, pen), "title"),
+        Span(f"  {tr('bubble B {percent}', percent=percent)}", "title"),
+    )
+    short = tr("peak {count} (r{rank})", count=count, rank=run.worst_rank)
+    texts = (f"   {peak}", f"  {peak}", f"  {short}")
+    text = next((text for text in texts if row_width(line) + width_of(text) <= width), texts[-1])
+    return (fit((*line, Span(text)), width),)
 
 
-def _blocks(steps: tuple[Step, ...], has_text: bool) -> tuple[Block, ...]:
+def _big(sight: Sight, peak: str, width: int, pen: Pen) -> tuple[Row, ...]:
+    run, question = sight.own, sight.picture.question
+    share = pen.numbers.fixed(run.bubble.over_makespan * 100, 1)
+    time = time_text(run.makespan, question.unit, pen)
+    figures = big_text(f"{time}   {share} %", pen.glyphs)
+    shape = f"p {sight.picture.ranks}  m {question.shape[1]}"
+    unit = tr("makespan, and bubble B") if not question.is_example else tr("example: makespan, and bubble B")
+    words = (f"{run.name}  {shape}", unit, peak)
     return tuple(
-        Block(step.start, step.end, str(step.microbatch) if has_text else "", _role(step)) for step in steps
+        fit((Span(" "), Span(figures[line], "title"), Span(f"   {words[line]}")), width)
+        for line in range(BIG_HEIGHT)
     )
 
 
-def _role(step: Step) -> str:
-    return step.kind + ("_odd" if step.chunk % 2 else "")
-
-
-def legend_row(width: int, pen: Pen) -> Row:
-    """The letters of the actions."""
+def legend_row(sight: Sight, width: int, pen: Pen) -> Row:
+    """The letters of the actions that occur, and what shades mean."""
     spans: list[Span] = []
-    for name in ("forward", "backward", "input_grad", "weight_grad"):
-        spans += [Span(" "), chip(name, pen), Span(f" {explain(name)}  ", "dim")]
+    for name in sight.own.chart.kinds:
+        spans += [Span(" "), chip(name, pen), Span(f" {explain(name)} ", "dim")]
+    if any(len(run.chart.stages_of(0)) > 1 for run in sight.picture.runs):
+        spans.append(Span(f"  {tr('second shade: every other chunk')}", "dim"))
+    if sight.look.critical:
+        spans.append(Span(f"  {tr('filled: the critical path')}", "accent"))
     return fit(tuple(spans), width)
 
 
-def stage_table(picture: SchedulePicture, rank: int, box: Box, pen: Pen) -> tuple[Row, ...]:
-    """Which layers each rank holds, and what it keeps and waits."""
-    count = len(picture.layers)
-    first, last = window(count, rank, max(box.height - 2, 1))
-    columns = (
-        Column(tr("rank"), numeric=True),
-        Column(tr("layers")),
-        Column(tr("peak"), numeric=True),
-        Column(tr("idle"), numeric=True),
-    )
-    lines = [_line(picture, index, rank, pen) for index in range(first, last)]
-    title = rule_row(tr("who holds which layers"), box.width, pen)
-    return (title, *table_rows(columns, lines, box.width, pen.glyphs.ellipsis))[: box.height]
+def below_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """Under the lanes: cursor and bubble where there are two rows, then axis, legend, panel as rows allow."""
+    label = label_width(sight, pen)
+    scale = (axis_row(sight, label, box.width, pen), legend_row(sight, box.width, pen))
+    above = scale[: min(max(box.height - 2, 0), 2)]
+    is_tall = box.height >= len(above) + CURSOR + PANEL
+    bubble = bubble_panel(sight, box.width, pen) if is_tall else (bubble_row(sight, box.width, pen),)
+    room = min(max(box.height - len(above) - len(bubble), 1), CURSOR)
+    lines = cursor_lines(sight, pen)
+    cursor = [_cursor_row(line, box.width, pen, first=at == 0) for at, line in enumerate(lines[:room])]
+    # Sentences come and go with the cursor; what stands beneath them stays where it is.
+    blank = [fit((), box.width)] * (room - len(cursor))
+    return (*above, *cursor, *blank, *bubble)[: box.height]
 
 
-def _line(picture: SchedulePicture, index: int, rank: int, pen: Pen) -> tuple[Span, ...]:
-    role = "accent" if index == rank else "text"
-    layers = ", ".join(f"{part.start}-{part.stop - 1}" for part in picture.layers[index] if len(part))
-    if not picture.lanes:
-        return (Span(str(index), role), Span(layers, role), Span(""), Span(""))
-    busy = sum(step.end - step.start for step in picture.lanes[index])
-    idle = pen.numbers.percent(1 - busy / picture.makespan)
-    peak = _plain(picture.peaks[index], pen)
-    return (Span(str(index), role), Span(layers, role), Span(peak, role), Span(idle, role))
+def wide_below_rows(sight: Sight, table: Table, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """Where the words have a column of their own: axis, legend, and all schedules where there is room."""
+    label = label_width(sight, pen)
+    rows = (axis_row(sight, label, box.width, pen), legend_row(sight, box.width, pen))
+    room = Box(box.width, box.height - len(rows) - 1)
+    if room.height < LEAST_TABLE or not table.entries:
+        return rows[: box.height]
+    chosen = replace(table, name=sight.own.name)
+    title = tr("all schedules")
+    return (*rows, fit((), box.width), *schedule_table(title, chosen, sight.picture.question, (room, pen)))
 
 
-def definitions(picture: SchedulePicture, box: Box, pen: Pen) -> tuple[Row, ...]:
-    """The makespan and the bubble by each of its definitions."""
-    numbers = pen.numbers
-    rows = [rule_row(tr("the bubble, by definition"), box.width, pen)]
-    if picture.lanes:
-        for name, share in (
-            (tr("A  idle over ideal time"), picture.over_ideal),
-            (tr("B  idle over makespan"), picture.over_makespan),
-            (tr("C  without staggered ends"), picture.zero_bubble),
-        ):
-            rows.append(pair_row(name, numbers.percent(share, 1), box.width, pen, ("text", "text")))
-        rows.append(pair_row(tr("makespan"), f"{numbers.fixed(picture.makespan, 1)} t", box.width, pen))
-    microbatches = ntr("{n} microbatch", "{n} microbatches", picture.microbatches)
-    rows += wrapped(f"{picture.name}, {microbatches}", box.width, "dim")
+def details_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """The column at the side: bubble and cursor."""
+    rows = [*bubble_panel(sight, box.width, pen), fit((), box.width)]
+    title = tr("rank {rank} at {time}", rank=sight.look.rank,
+               time=time_text(sight.look.playback.position, sight.picture.question.unit, pen))  # fmt: skip
+    rows.append(rule_row(title, box.width, pen))
+    for line in cursor_lines(sight, pen):
+        rows += wrapped(line, box.width)
     return tuple(rows[: box.height])
 
 
-def _plain(value: float, pen: Pen) -> str:
-    return pen.numbers.fixed(value, 0 if value == int(value) else 1)
+def _cursor_row(line: str, width: int, pen: Pen, *, first: bool) -> Row:
+    mark = pen.glyphs.pointer if first else " "
+    return fit((Span(f"{mark} ", "accent"), Span(line, "text" if first else "dim")), width)
