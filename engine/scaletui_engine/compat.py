@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 if sys.version_info >= (3, 11):
-    import tomllib
     from enum import StrEnum
+
+    import tomllib
 else:
     from enum import Enum
 

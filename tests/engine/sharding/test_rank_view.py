@@ -1,4 +1,4 @@
-"""What the ranks of a scenario hold: together the model, no element twice but on replicas, and to the byte."""
+"""What the ranks of a scenario hold: together the model, each element once but on replicas, to the byte."""
 
 from __future__ import annotations
 

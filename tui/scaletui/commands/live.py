@@ -84,8 +84,10 @@ def _clean(args: Namespace) -> int:
             folder=folder,
         )
     )
-    kept = tr("kept: {running} of running jobs, {young} of jobs that ended later, {foreign} that are not ours",
-              running=done.running, young=done.young, foreign=done.foreign)  # fmt: skip
+    kept = tr(
+        "kept: {running} of running jobs, {young} of jobs that ended later, {foreign} that are not ours",
+        running=done.running, young=done.young, foreign=done.foreign,
+    )  # fmt: skip
     print(kept)
     return 0
 

@@ -30,7 +30,9 @@ SENTENCES: Final = {
     "phase.end_of_backward": N_("end of the backward pass"),
     "phase.step": N_("the optimizer step"),
     # ranges
-    "reserved.caching_allocator": N_("the caching allocator: a pool for every stream, each as large as it ever was"),
+    "reserved.caching_allocator": N_(
+        "the caching allocator: a pool for every stream, each as large as it ever was"
+    ),
     "outside.context": N_("CUDA context, lazy to eager module loading"),
     "outside.context_and_nccl": N_("CUDA context, NCCL and its groups"),
     # assumptions
