@@ -15,11 +15,14 @@ from scaletui_engine.memory.census import Census, Unit, census_of, fused_shapes,
 from scaletui_engine.memory.inflight import CLOSED, Pipeline, in_flight
 from scaletui_engine.memory.loss import kernel_of, loss_bytes
 from scaletui_engine.memory.states import States, states_of
+from scaletui_engine.runtime import Framework
 from scaletui_engine.stages import rank_stages
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.load import Load
+    from scaletui_engine.model import Arch
+    from scaletui_engine.plan import Plan
     from scaletui_engine.runtime import LossKernel
     from scaletui_engine.stages import Stage
 
@@ -35,9 +38,9 @@ class Kind:
     """Weight matrices as Megatron fuses them: query, key and value; both inputs of a gated MLP."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
-    """The kinds of unit of a model on one rank; every pipeline rank is a sum of these."""
+    """The kinds of unit of a model on one rank, of which every pipeline rank is a sum; equal by identity."""
 
     load: Load
     dense: Kind | None
@@ -79,6 +82,20 @@ class Contents:
     loss_kernel: LossKernel
     loss_bytes: int
     """Logits and loss, on the rank that computes them."""
+    shape: Key
+    """What equal ranks of a plan have in common."""
+    pieces: Pieces
+    """What they are made of."""
+    layer_count: int
+    """Layers of the rank."""
+    torch_pipeline: bool
+    """Whether torch.distributed.pipelining runs the stages."""
+    sums_whole: bool
+    """Whether gradients stay whole between microbatches: under no_sync, and in torch's pipelines.
+
+    Those reduce in a step's last backward pass only (torch/distributed/pipelining/stage.py,
+    `backward_maybe_with_nosync`).
+    """
 
     @property
     def in_flight_bytes(self) -> int:
@@ -99,11 +116,6 @@ class Contents:
     def uneven(self) -> bool:
         """Whether only some layers are recomputed, so that equal layers keep unequal amounts."""
         return recomputed_layers(self.load, self.layer_count) != self.layer_count
-
-    @property
-    def layer_count(self) -> int:
-        """Layers of the rank."""
-        return sum(count for _, count in self.layers)
 
     @property
     def last(self) -> Kind | None:
@@ -128,13 +140,14 @@ def contents_of(load: Load) -> tuple[Contents, ...]:
     pieces, plan = _pieces(load), load.plan
     pipeline = Pipeline(plan.schedule, plan.axes.pp, max(plan.accumulation, 1), plan.chunks)
     flight = in_flight(pipeline) if plan.axes.pp > 1 else (Fraction(1),)
-    experts, made, ranks = moe_layers(load.arch), dict[Key, Contents](), list[Contents]()
-    for rank, stages in enumerate(rank_stages(load.arch.layers, plan)):
-        key = _key(stages, experts)
-        if key not in made:
-            made[key] = _rank(pieces, key)
-        ranks.append(_placed(made[key], rank, flight[rank]))
-    return tuple(ranks)
+    keys = _keys(load.arch, plan)
+    return tuple(_placed(_rank(pieces, key), rank, flight[rank]) for rank, key in enumerate(keys))
+
+
+def representative(pieces: Pieces, shape: Key, *, all_in_flight: bool) -> Contents:
+    """A rank that stands for all equal ones: what it holds does not depend on its place."""
+    flight = max(pieces.load.plan.accumulation, 1) if all_in_flight else 1
+    return _placed(_rank(pieces, shape), 0, Fraction(flight))
 
 
 def _placed(contents: Contents, rank: int, flight: Fraction) -> Contents:
@@ -142,12 +155,19 @@ def _placed(contents: Contents, rank: int, flight: Fraction) -> Contents:
     c = contents
     return Contents(
         c.load, rank, c.stages, c.layers, c.ends, c.states, flight, c.stream, c.kept, c.offloaded, c.largest,
-        c.head, c.layers_numel, c.root_numel, c.loss_kernel, c.loss_bytes,
+        c.head, c.layers_numel, c.root_numel, c.loss_kernel, c.loss_bytes, c.shape, c.pieces,
+        c.layer_count, c.torch_pipeline, c.sums_whole,
     )  # fmt: skip
 
 
 Key = tuple[int, int, int, bool, bool]
 """Dense layers, expert layers, stages, embedding, head: what makes two ranks equal."""
+
+
+@lru_cache(maxsize=256)
+def _keys(arch: Arch, plan: Plan) -> tuple[Key, ...]:
+    experts = moe_layers(arch)
+    return tuple(_key(stages, experts) for stages in rank_stages(arch.layers, plan))
 
 
 def _key(stages: tuple[Stage, ...], experts: range) -> Key:
@@ -177,6 +197,7 @@ def _kind(load: Load, unit: Unit, *, moe: bool) -> Kind | None:
     return Kind(unit, states_of(unit, load), layer_activations(load, unit, moe=moe), fused_shapes(unit))
 
 
+@lru_cache(maxsize=512)
 def _rank(pieces: Pieces, key: Key) -> Contents:
     load, (dense, moe, stages, embedding, head) = pieces.load, key
     pairs = ((pieces.dense, dense), (pieces.moe, moe))
@@ -188,6 +209,7 @@ def _rank(pieces: Pieces, key: Key) -> Contents:
     for unit in ends:
         states = states.plus(pieces.ends[unit.name])
     kept, offloaded = _activations(load, layers)
+    piped = load.plan.axes.pp > 1 and load.framework in (Framework.TORCH, Framework.HF)
     return Contents(
         load=load,
         rank=0,
@@ -205,6 +227,11 @@ def _rank(pieces: Pieces, key: Key) -> Contents:
         root_numel=sum(unit.numel for unit in ends),
         loss_kernel=kernel_of(load),
         loss_bytes=loss_bytes(load) if head else 0,
+        shape=key,
+        pieces=pieces,
+        layer_count=dense + moe,
+        torch_pipeline=piped,
+        sums_whole=load.plan.accumulation > 1 and (load.plan.runtime.no_sync or piped),
     )
 
 

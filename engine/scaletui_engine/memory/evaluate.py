@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.budget import MemoryBudget, StageBudget
-from scaletui_engine.memory.contents import contents_of
+from scaletui_engine.memory.contents import contents_of, representative
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.outside import outside_range
-from scaletui_engine.memory.phases import Peaks, peak_at, peaks_of
-from scaletui_engine.memory.phases.pipeline import in_flight_terms
-from scaletui_engine.memory.reserve import Peaking, reserved_range
+from scaletui_engine.memory.phases import peak_parts, peaks_of
+from scaletui_engine.memory.phases.pipeline import added_bytes
+from scaletui_engine.memory.reserve import reserved_range, streams_of
 
 if TYPE_CHECKING:
+    from scaletui_engine.memory.budget import ByteRange
+    from scaletui_engine.memory.contents import Contents, Key, Pieces
     from scaletui_engine.memory.load import Load
+    from scaletui_engine.memory.phases import Peaks
+    from scaletui_engine.memory.reserve import Streams
     from scaletui_engine.scenario import Scenario
 
 
@@ -30,21 +35,22 @@ def evaluate(scenario: Scenario) -> MemoryBudget:
 
 
 def stages_of(load: Load) -> tuple[StageBudget, ...]:
-    """Every pipeline rank at its peak; ranks that hold the same share their moments."""
-    ranks, known = contents_of(load), dict[tuple[object, ...], Peaks]()
+    """Every pipeline rank at its peak."""
+    ranks = contents_of(load)
     outside = outside_range(ranks[0])
-    found: list[StageBudget] = []
-    for contents in ranks:
-        key = (
-            contents.kept, contents.stages, contents.layers_numel, contents.root_numel, id(contents.head),
-            contents.all_in_flight,
-        )  # fmt: skip
-        if key not in known:
-            known[key] = peaks_of(contents)
-        added = in_flight_terms(contents)
-        moment = peak_at(known[key], added)
-        parts = moment.parts
-        peaking = Peaking(known[key], sum([size for _, _, size in added]), parts.total)
-        reserved = reserved_range(contents, peaking)
-        found.append(StageBudget(contents.rank, moment.phase, parts, reserved, outside))
-    return tuple(found)
+    return tuple(_stage(contents, outside) for contents in ranks)
+
+
+def _stage(contents: Contents, outside: ByteRange) -> StageBudget:
+    peaks, streams = _shared(contents.pieces, contents.shape, contents.all_in_flight)
+    activations, buffers = added_bytes(contents)
+    phase, parts = peak_parts(peaks, activations, buffers)
+    reserved = reserved_range(streams, peaks, activations + buffers, parts.total)
+    return StageBudget(contents.rank, phase, parts, reserved, outside)
+
+
+@lru_cache(maxsize=512)
+def _shared(pieces: Pieces, shape: Key, all_in_flight: bool) -> tuple[Peaks, Streams]:
+    """What ranks that hold the same share: the candidates for their peaks."""
+    contents = representative(pieces, shape, all_in_flight=all_in_flight)
+    return peaks_of(contents), streams_of(contents)

@@ -42,34 +42,43 @@ class Pools:
 
 
 @dataclass(frozen=True, slots=True)
-class Peaking:
-    """A rank's peak in numbers: its candidates, what its place in the pipeline adds, and the sum."""
+class Streams:
+    """What equal ranks have in common besides their peaks."""
 
-    peaks: Peaks
-    added: int
-    allocated: int
+    several: bool
+    """FSDP allocates on three streams, everything else on one."""
+    gather: int
+    hole: int
+    """Bytes that the freed logits leave, where the loss is the peak of its stream."""
 
 
-def reserved_range(contents: Contents, peaking: Peaking) -> ByteRange:
+def streams_of(contents: Contents) -> Streams:
+    """The streams of a rank and what they hold beside the default one's."""
+    several = contents.load.plan.strategy.shards_weights and contents.load.shard > 1
+    hole = loss_hole(contents.load) if contents.head is not None else 0
+    return Streams(several, _gather_pool(contents) if several else 0, hole)
+
+
+def reserved_range(streams: Streams, peaks: Peaks, added: int, allocated: int) -> ByteRange:
     """What is reserved at a rank's peak: at least what is allocated, most likely the pools and a little."""
-    pools, allocated = pools_of(contents, peaking).total, peaking.allocated
+    pools = pools_of(streams, peaks, added, allocated).total
     high = round(pools * RESERVE_HIGH)
     best = min(max(round(pools * RESERVE_FACTOR), allocated), high)
     return ByteRange(allocated, high, "reserved.caching_allocator", best)
 
 
-def pools_of(contents: Contents, peaking: Peaking) -> Pools:
-    """The pools of one rank. FSDP allocates on three streams, everything else on one."""
-    peaks, added = peaking.peaks, peaking.added
-    if not _has_streams(contents):
-        whole = peaking.allocated
-        return Pools(whole, 0, 0, _hole(contents, peaks.own_loss + peaks.reduced + added, whole))
-    own = max(peaks.own_passes + added, peaks.own_step)
-    return Pools(own, _gather_pool(contents), peaks.reduced, _hole(contents, peaks.own_loss + added, own))
+def pools_of(streams: Streams, peaks: Peaks, added: int, allocated: int) -> Pools:
+    """The pools of one rank whose place in the pipeline adds so many bytes."""
+    if streams.several:
+        own, loss = max(peaks.own_passes + added, peaks.own_step), peaks.own_loss + added
+        return Pools(own, streams.gather, peaks.reduced, _hole(streams, loss, own))
+    loss = peaks.own_loss + peaks.reduced + added
+    return Pools(allocated, 0, 0, _hole(streams, loss, allocated))
 
 
-def _has_streams(contents: Contents) -> bool:
-    return contents.load.plan.strategy.shards_weights and contents.load.shard > 1
+def _hole(streams: Streams, at_loss: int, peak: int) -> int:
+    """Only where the loss is the peak of the stream does its hole add to the reserve."""
+    return max(at_loss + streams.hole - peak, 0) if streams.hole else 0
 
 
 def _gather_pool(contents: Contents) -> int:
@@ -78,12 +87,6 @@ def _gather_pool(contents: Contents) -> int:
     if runtime.traced:
         return 0
     unit = contents.largest.unit.numel if contents.largest else 0
-    roots = [unit_.numel for unit_ in contents.ends]
+    roots = [end.numel for end in contents.ends]
     root = (max(roots, default=0) if runtime.split_root else sum(roots)) + unit
     return max(root, unit * (1 + runtime.prefetch)) * contents.load.precision.compute
-
-
-def _hole(contents: Contents, at_loss: int, peak: int) -> int:
-    """Only where the loss is the peak of the stream does its hole add to the reserve."""
-    hole = loss_hole(contents.load) if contents.head is not None else 0
-    return max(at_loss + hole - peak, 0) if hole else 0

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.phases.common import persist
 from scaletui_engine.memory.phases.moment import REDUCED, Term
-from scaletui_engine.memory.phases.pipeline import torch_pipeline
-from scaletui_engine.memory.phases.units import accumulates_whole, splits_root, whole_layers
+from scaletui_engine.memory.phases.units import splits_root, whole_layers
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents, Kind
@@ -75,7 +74,7 @@ def after_layer(contents: Contents, turn: Turn) -> tuple[Term, ...]:
     """When the layer is done: its weights are free, its gradient is copied for the reduce-scatter."""
     unit, recipe = turn.kind.unit, contents.load.precision
     own = turn.kind.activations.kept_bytes
-    waits = torch_pipeline(contents) and accumulates_whole(contents)
+    waits = contents.torch_pipeline and contents.sums_whole
     return (
         ("activations", "activations.layers", max(turn.waiting - own, 0)),
         ("activations", "activations.gradients", 2 * contents.stream),
@@ -98,7 +97,7 @@ def _next_layers(contents: Contents, turn: Turn) -> tuple[Term, ...]:
 
 def _reduced_before(contents: Contents, turn: Turn) -> int:
     """Elements of the unit whose reduce-scatter input is still held."""
-    if torch_pipeline(contents) and accumulates_whole(contents):
+    if contents.torch_pipeline and contents.sums_whole:
         return 0
     if turn.before:
         return turn.kind.unit.trainable

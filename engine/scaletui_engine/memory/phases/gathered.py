@@ -17,10 +17,8 @@ from scaletui_engine.memory.phases.common import (
     states,
 )
 from scaletui_engine.memory.phases.moment import GATHERING, Moment, Term
-from scaletui_engine.memory.phases.pipeline import torch_pipeline
 from scaletui_engine.memory.phases.units import (
     accumulated,
-    accumulates_whole,
     head_gradient,
     held_root,
     root_elements,
@@ -39,7 +37,7 @@ def gathered_moments(contents: Contents, *, fresh: bool = False) -> tuple[Moment
     """
     base, held = states(contents), () if fresh else held_gradients(contents)
     early = (*base, *held)
-    done = early if accumulates_whole(contents) else (*base, _layer_gradients(contents))
+    done = early if contents.sums_whole else (*base, _layer_gradients(contents))
     root = (held_root(contents, backward=True), head_gradient(contents, waits=True))
     moments = [Moment("loss" if contents.head else "forward", (*early, *_at_loss(contents)))]
     if contents.head is not None:
@@ -48,7 +46,7 @@ def gathered_moments(contents: Contents, *, fresh: bool = False) -> tuple[Moment
         moments.append(Moment("backward", (*early, *root, *at_layer(contents, turn))))
         moments.append(Moment("backward", (*early, *root, *after_layer(contents, turn))))
     moments.append(Moment("end_of_backward", (*done, *_at_root(contents))))
-    if not accumulates_whole(contents):
+    if not contents.sums_whole:
         reduced = (*base, gradients(contents), *_root_reduced(contents))
         moments.append(Moment("end_of_backward", reduced))
     moments.append(Moment("step", (*states(contents), gradients(contents), foreach_temporary(contents))))
@@ -57,7 +55,7 @@ def gathered_moments(contents: Contents, *, fresh: bool = False) -> tuple[Moment
 
 def held_gradients(contents: Contents) -> tuple[Term, ...]:
     """Gradients of earlier microbatches: reduced and sharded, or whole until the step's last one."""
-    if accumulates_whole(contents):
+    if contents.sums_whole:
         return (accumulated(contents),)
     return (gradients(contents),) if persist(contents) else ()
 
@@ -99,7 +97,7 @@ def _at_root(contents: Contents) -> tuple[Term, ...]:
     A torch pipeline reduces unit by unit after its last backward pass.
     """
     recipe, elements = contents.load.precision, root_elements(contents)
-    if torch_pipeline(contents) and accumulates_whole(contents):
+    if contents.torch_pipeline and contents.sums_whole:
         unit = contents.largest.unit.trainable if contents.largest else 0
         return (("unsharded", "unsharded.reduce_input", max(unit, elements) * recipe.reduce),)
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from scaletui_engine.memory.budget import Parts
 from scaletui_engine.memory.phases.gathered import gathered_moments
 from scaletui_engine.memory.phases.moment import GATHERING, REDUCED, Moment
 from scaletui_engine.memory.phases.pipeline import in_flight_terms
@@ -25,6 +26,9 @@ class Peaks:
 
     passes: Moment
     step: Moment
+    passes_parts: Parts
+    step_parts: Parts
+    passes_total: int
     step_total: int
     own_passes: int
     """Most bytes on the default stream in the passes."""
@@ -65,12 +69,37 @@ def peak(found: tuple[Moment, ...]) -> Moment:
 def peaks_of(contents: Contents) -> Peaks:
     """What has to be known of equal ranks to find the peak of each."""
     *passes, step = placeless_moments(contents)
+    largest = peak(tuple(passes))
     own, reduced = zip(*(_streams(moment) for moment in (*passes, step)), strict=True)
-    return Peaks(peak(tuple(passes)), step, step.total, max(own[:-1]), own[-1], own[0], max(reduced))
+    parts, step_parts = largest.parts, step.parts
+    return Peaks(
+        passes=largest,
+        step=step,
+        passes_parts=parts,
+        step_parts=step_parts,
+        passes_total=parts.total,
+        step_total=step_parts.total,
+        own_passes=max(own[:-1]),
+        own_step=own[-1],
+        own_loss=own[0],
+        reduced=max(reduced),
+    )
+
+
+def peak_parts(peaks: Peaks, activations: int, buffers: int) -> tuple[str, Parts]:
+    """(phase, parts) of a rank whose place adds so many bytes."""
+    if peaks.passes_total + activations + buffers < peaks.step_total:
+        return (peaks.step.phase, peaks.step_parts)
+    p = peaks.passes_parts
+    parts = Parts(
+        p.weights, p.gradients, p.optimizer, p.master_weights, p.activations + activations, p.loss,
+        p.unsharded, p.buffers + buffers,
+    )  # fmt: skip
+    return (peaks.passes.phase, parts)
 
 
 def peak_at(peaks: Peaks, added: tuple[Term, ...]) -> Moment:
-    """The peak of a rank whose place adds those terms."""
+    """The same as a moment of terms."""
     passes = Moment(peaks.passes.phase, peaks.passes.terms + added)
     return passes if passes.total >= peaks.step_total else peaks.step
 

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.runtime import Framework
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
     from scaletui_engine.memory.phases.moment import Term
-
-
-def torch_pipeline(contents: Contents) -> bool:
-    """Whether torch.distributed.pipelining runs the stages."""
-    return contents.load.plan.axes.pp > 1 and contents.load.framework in (Framework.TORCH, Framework.HF)
 
 
 def in_flight_terms(contents: Contents) -> tuple[Term, ...]:
@@ -32,14 +26,34 @@ def receive_buffers(contents: Contents) -> tuple[Term, ...]:
     microbatch in flight uses its input buffer as the first layer's input, which is counted there. Source:
     torch/distributed/pipelining/stage.py, `_setup_forward_recv_info` and `_create_grad_recv_info`.
     """
-    if not torch_pipeline(contents):
+    if not contents.torch_pipeline:
         return ()
+    waiting, outputs = _exchanged(contents)
+    return (
+        ("buffers", "buffers.pipeline_receive", waiting),
+        ("activations", "activations.stage_outputs", outputs),
+    )
+
+
+def added_bytes(contents: Contents) -> tuple[int, int]:
+    """(activations, buffers) of `in_flight_terms`, without the terms."""
+    if contents.load.plan.axes.pp == 1:
+        return (0, 0)
+    others = contents.in_flight_bytes
+    if not contents.torch_pipeline:
+        return (others, 0)
+    waiting, outputs = _exchanged(contents)
+    return (others + outputs, waiting)
+
+
+def _exchanged(contents: Contents) -> tuple[int, int]:
+    """Bytes of receive buffers that no microbatch in flight uses, and of stage outputs."""
     batches, flight = contents.load.plan.accumulation, contents.in_flight
-    entering = contents.stages - any(unit.name == "embedding" for unit in contents.ends)
-    leaving = contents.stages - (contents.head is not None)
+    _, _, stages, embedding, head = contents.shape
+    entering, leaving = stages - embedding, stages - head
     whole, parts = flight.numerator, flight.denominator
     waiting = max(batches * parts - whole, 0) * entering + batches * parts * leaving
     return (
-        ("buffers", "buffers.pipeline_receive", ceil_div(waiting * contents.stream, parts)),
-        ("activations", "activations.stage_outputs", ceil_div(whole * leaving * contents.stream, parts)),
+        ceil_div(waiting * contents.stream, parts),
+        ceil_div(whole * leaving * contents.stream, parts),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.phases.moment import GATHERING, Term
-from scaletui_engine.memory.phases.pipeline import torch_pipeline
 from scaletui_engine.plan import Strategy
 from scaletui_engine.runtime import Framework
 from scaletui_engine.units import ceil_div
@@ -54,7 +53,7 @@ def whole_layers(contents: Contents, prefetched: int, backward: int | None = Non
         return (("unsharded", "unsharded.live", live * item), buffer)
     eager = load.plan.strategy is Strategy.FSDP1 and not runtime.limit_all_gathers
     if eager or not load.plan.reshard_after_forward:
-        left = every if backward is None or accumulates_whole(contents) else _share(contents, backward)
+        left = every if backward is None or contents.sums_whole else _share(contents, backward)
         return (("unsharded", "unsharded.layers", left * item),)
     if backward is None and runtime.reshard_last:
         return ()
@@ -65,16 +64,6 @@ def whole_layers(contents: Contents, prefetched: int, backward: int | None = Non
 def _share(contents: Contents, layers: int) -> int:
     """Elements of so many of the rank's layers."""
     return ceil_div(contents.layers_numel * layers, max(contents.layer_count, 1))
-
-
-def accumulates_whole(contents: Contents) -> bool:
-    """Whether gradients stay whole between microbatches.
-
-    So under no_sync, and in torch's pipelines, which reduce in a step's last backward pass only
-    (torch/distributed/pipelining/stage.py, `backward_maybe_with_nosync`).
-    """
-    plan = contents.load.plan
-    return plan.accumulation > 1 and (plan.runtime.no_sync or torch_pipeline(contents))
 
 
 def accumulated(contents: Contents) -> Term:
