@@ -154,15 +154,15 @@ def with_records(ring: SmallRing) -> Callable[..., SmallRing]:
 
 
 @pytest.fixture
-def look() -> Callable[[Path], Snapshot]:
-    """One look at a folder of rings by somebody who comes by now."""
+def look_at_each() -> Callable[[Path], list[Snapshot]]:
+    """One look at a folder, a snapshot for each ring, as if it were the only one."""
 
-    def once(folder: Path) -> Snapshot:
+    def once(folder: Path) -> list[Snapshot]:
         source = RingSource(str(folder))
         moment = Moment(time.monotonic_ns(), time.time_ns())
-        snapshot = Store(source.host).take(source.poll(moment), moment)
+        update = source.poll(moment)
         source.close()
-        return snapshot
+        return [Store(source.host).take(replace(update, rings=(ring,)), moment) for ring in update.rings]
 
     return once
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from probe.workbench import Workbench
@@ -37,38 +38,39 @@ def bench(tmp_path: Path) -> Workbench:
 
 
 @pytest.mark.parametrize(
-    ("shape", "ranks"),
+    ("ranks", "shapes"),
     [
-        pytest.param("fsdp2", 2, id="fsdp2-2-ranks-one-with-an-empty-shard"),
-        pytest.param("fsdp2", 4, id="fsdp2-4-ranks-three-with-empty-shards"),
-        pytest.param("hsdp", 4, id="hsdp-2-by-2"),
-        pytest.param("ddp", 2, id="ddp"),
+        pytest.param(2, ("fsdp2", "mixed", "ddp"), id="2-ranks"),
+        pytest.param(4, ("fsdp2", "hsdp"), id="4-ranks-three-with-empty-shards"),
     ],
 )
 def test_predicted_measured_and_counted_in_the_job_are_one(
-    bench: Workbench, look: Callable[[Path], Snapshot], shape: str, ranks: int
+    bench: Workbench, look_at_each: Callable[[Path], list[Snapshot]], ranks: int, shapes: tuple[str, ...]
 ) -> None:
-    outcome = bench.run(bench.torchrun(ranks, "train.py", shape, str(STEPS)))
+    outcome = bench.run(bench.torchrun(ranks, "train.py", str(STEPS), *shapes))
     assert outcome.code == 0, outcome.output
-    snapshot = look(bench.rings)
-    (job,) = contract(snapshot)["jobs"]
-    assert (job["state"], job["world_size"], job["step"]) == ("exited", ranks, STEPS)
-    for rank, count in zip(job["ranks"], bench.counts(), strict=True):
-        assert {name: rank["predicted"][name] for name in PREDICTED} == {
-            name: count[name] for name in PREDICTED
-        }
-        assert {name: rank["measured"][name] for name in PREDICTED} == {
-            name: count[name] for name in PREDICTED
-        }
-        assert (rank["what"], rank["allocator"]) == ("finished", None)
-        assert rank["allocator_reason"] == "not available: CPU job"
+    found = {rank["pid"]: rank for shown in look_at_each(bench.rings) for rank in one_rank(shown)}
+    counts = {path.name: json.loads(path.read_text()) for path in bench.out.glob("*.json")}
+    assert len(counts) == ranks * len(shapes)
+    for name, count in counts.items():
+        rank = found[count["pid"]]
+        counted = {part: count[part] for part in PREDICTED}
+        assert {part: rank["predicted"][part] for part in PREDICTED} == counted, name
+        assert {part: rank["measured"][part] for part in PREDICTED} == counted, name
+        assert (rank["state"], rank["what"], rank["step"]) == ("exited", "finished", STEPS)
+        assert (rank["allocator"], rank["allocator_reason"]) == (None, "not available: CPU job")
         assert rank["measured"]["rest"] is None
+
+
+def one_rank(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """The ranks of a snapshot as scripts get them."""
+    return [rank for job in contract(snapshot)["jobs"] for rank in job["ranks"]]
 
 
 @contextmanager
 def running(bench: Workbench) -> Iterator[subprocess.Popen[bytes]]:
     """An endless job of two ranks; whatever is left of it is killed."""
-    command = bench.command(bench.torchrun(2, "train.py", "fsdp2", str(ENDLESS)))
+    command = bench.command(bench.torchrun(2, "train.py", str(ENDLESS), "fsdp2"))
     launcher = subprocess.Popen(
         command, env=bench.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
