@@ -95,10 +95,11 @@ def test_the_legend_never_outgrows_its_pane(looked: BudgetState, height: int) ->
 
 
 @pytest.mark.parametrize(
-    ("left", "shared"), [(0, (0, 0)), (2, (0, 0)), (4, (3, 0)), (6, (3, 3)), (30, (10, 12))]
+    ("left", "wanted", "shared"),
+    [(0, 4, (0, 0)), (2, 4, (0, 0)), (4, 4, (4, 0)), (6, 4, (3, 3)), (30, 4, (16, 4)), (20, 12, (8, 12))],
 )
-def test_rows_are_shared_between_step_and_changes(left: int, shared: tuple[int, int]) -> None:
-    assert shares(left) == shared
+def test_rows_are_shared_between_step_and_changes(left: int, wanted: int, shared: tuple[int, int]) -> None:
+    assert shares(left, wanted) == shared
 
 
 def test_a_step_names_its_peak_and_its_phases(looked: BudgetState) -> None:

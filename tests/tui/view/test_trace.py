@@ -10,6 +10,7 @@ from scaletui.text.glyphs import ASCII, UNICODE
 from scaletui.view.box import Box
 from scaletui.view.row import row_width
 from scaletui.view.trace import Scale, peaks, trace_rows
+from scaletui_themes import fill
 
 VALUES = st.lists(st.one_of(st.none(), st.floats(-10, 110)), max_size=300)
 
@@ -44,7 +45,10 @@ def test_a_scale_without_extent_shows_samples_at_the_bottom() -> None:
 
 def test_what_is_above_the_limit_is_over() -> None:
     (row,) = trace_rows([10, 90, 95, 10], Scale(0, 100, 80), Box(4), UNICODE)
-    assert [(len(span.text), span.role) for span in row] == [(1, "trace"), (2, "over"), (1, "trace")]
+    assert [(len(span.text), span.role) for span in row] == [(1, "trace"), (2, fill("over")), (1, "trace")]
+    rows = trace_rows([90], Scale(0, 100, 80), Box(1, 4), UNICODE)
+    assert [row[0].text for row in rows] == [" "] * 4
+    assert {row[0].role for row in rows} == {fill("over")}
 
 
 @given(VALUES, st.integers(0, 120), st.integers(1, 8))

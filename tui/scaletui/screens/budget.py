@@ -28,7 +28,7 @@ from scaletui.view.budget_explain import explain_rows
 from scaletui.view.budget_fixes import fix_items
 from scaletui.view.budget_legend import legend_rows
 from scaletui.view.budget_lesson import lesson_rows
-from scaletui.view.budget_stages import stage_rows, window
+from scaletui.view.budget_stages import rows_a_bar, stage_rows, window
 from scaletui.view.plan import plan_rows
 from scaletui_engine.memory.budget import PARTS
 
@@ -53,6 +53,9 @@ PAUSE_S: Final = 0.25
 """How long the reader has to rest before the engine looks closer."""
 WHOLE_PLAN: Final = 27
 """The same where every field of the plan is seen at once."""
+TALL: Final = 40
+FEW: Final = 4
+"""From so many rows on, up to so many bars are drawn on two rows each."""
 MOST_BARS: Final = 7
 """Rows of bars where not all of the plan is seen."""
 
@@ -154,8 +157,8 @@ class BudgetScreen(PlanScreen):
         elif message.pane == "parts" and 0 < message.y <= len(PARTS):
             self.look(replace(settled, focus="parts", part=PARTS[message.y - 1]))
         elif message.pane == "stages" and self.session is not None and self.state.budget is not None:
-            tall = BIG_HEIGHT if self.session.pen.big else 1
             count = len(self.state.budget.stages)
+            tall = rows_a_bar(count, message.height, self.session.pen)
             first, _ = window(count, state.chosen_stage(self.state), message.height // tall)
             self.look(replace(settled, focus="stages", stage=first + message.y // tall))
 
@@ -236,11 +239,14 @@ class BudgetScreen(PlanScreen):
     def _make_room(self) -> None:
         """Bars get what the rest leaves, and no more than there are stages."""
         budget = self.state.budget
-        tall = BIG_HEIGHT if self.session and self.session.pen.big else 1
+        is_big = self.session is not None and self.session.pen.big
+        tall = BIG_HEIGHT if is_big else 1
         room = max(self.size.height - WHOLE_PLAN, min(self.size.height - LEAST_BODY, MOST_BARS), tall)
-        wanted = len(budget.stages) * tall if budget else tall
-        self.query_one("#stages").styles.height = min(wanted, room)
-        self.query_one("#answer").set_class(tall > 1, "-big")
+        count = len(budget.stages) if budget else 1
+        if not is_big and self.size.height >= TALL and count <= FEW:
+            tall = 2
+        self.query_one("#stages").styles.height = min(count * tall, room)
+        self.query_one("#answer").set_class(is_big, "-big")
 
     def _draw_answer(self, box: Box) -> Sequence[Row]:
         return answer_rows(self.state, box.width, self.session.pen) if self.session else ()

@@ -22,8 +22,20 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.solve import Solution
 
 LEAST: Final = 2
+FITS: Final = 4
+"""Rows for the limits of a plan that fits."""
+MOST: Final = 12
+"""Most rows of changes that are listed."""
 SAVES: Final = 8
 """Cells of the bytes that a change saves."""
+
+
+def wanted(state: BudgetState) -> int:
+    """Rows that title and changes would fill; what is known before the engine has looked closer."""
+    if state.budget is None or state.budget.fits:
+        return FITS
+    study = closer_look(state)
+    return min(len(study.fixes) + 1, MOST) if study else MOST
 
 
 def fixes_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:

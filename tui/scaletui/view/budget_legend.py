@@ -14,16 +14,14 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui.view.row import Row
 
-FIXES: Final = 12
-"""Most rows of changes that are listed."""
-CURVE: Final = 10
+CURVE: Final = 16
 """Most rows of the picture of a step."""
 
 
 def legend_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     """Legend, one step, and single changes, in at most the box's rows."""
     parts = parts_rows(state, box.width, pen)
-    step, fixes = shares(box.height - len(parts))
+    step, fixes = shares(box.height - len(parts), budget_fixes.wanted(state))
     rows = list(parts)
     if step:
         if box.height - len(parts) - step - fixes:
@@ -34,10 +32,10 @@ def legend_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     return tuple(rows[: box.height])
 
 
-def shares(left: int) -> tuple[int, int]:
-    """Rows for the step and for the changes, of those that the legend leaves."""
+def shares(left: int, wanted: int) -> tuple[int, int]:
+    """Rows for the step and for the changes, of those that the legend leaves; the changes want so many."""
     if left < budget_step.LEAST:
         return 0, 0
-    step = min(max(left // 3, budget_step.LEAST), CURVE)
-    fixes = min(left - step, FIXES)
-    return step, fixes if fixes >= budget_fixes.LEAST else 0
+    fixes = min(wanted, left - budget_step.LEAST)
+    fixes = fixes if fixes >= budget_fixes.LEAST else 0
+    return min(left - fixes, CURVE), fixes

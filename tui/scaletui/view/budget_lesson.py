@@ -41,9 +41,7 @@ _WHY: Final = {
 def lesson_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     """As many rows as the box holds."""
     stage = looked_at(state)
-    title = rule_row(
-        tr("the lesson's accounting, and stage {stage}", stage=chosen_stage(state)), box.width, pen
-    )
+    title = rule_row(tr("lesson, and stage {stage}", stage=chosen_stage(state)), box.width, pen)
     if stage is None or state.answer is None:
         return (title,)
     lines = lesson_lines(state.answer.scenario, stage.parts)
@@ -64,7 +62,9 @@ def _line(line: LessonLine, width: int, pen: Pen) -> Row:
 
 
 def _figures(lesson: int, real: int, pen: Pen) -> tuple[str, str, str]:
-    return pen.numbers.gib(lesson), pen.numbers.gib(real), pen.numbers.signed(real - lesson, pen.numbers.gib)
+    shown = (pen.numbers.gib(amount) if amount else "-" for amount in (lesson, real))
+    first, second = shown
+    return first, second, pen.numbers.signed(real - lesson, pen.numbers.gib) if real - lesson else ""
 
 
 def _row(mark: Span, name: str, figures: tuple[str, str, str], width: int) -> Row:

@@ -139,4 +139,6 @@ def _row(line: _Line, state: BudgetState, width: int, pen: Pen) -> Row:
 
 
 def _change(line: _Line, pen: Pen) -> str:
-    return "" if not line.change else pen.numbers.signed(line.change, pen.numbers.gib)
+    """Nothing for a change that would read 0.0."""
+    text = pen.numbers.gib(abs(line.change or 0))
+    return "" if text == pen.numbers.gib(0) else pen.numbers.signed(line.change or 0, pen.numbers.gib)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scaletui.state.budget import chosen_stage, reserve
@@ -22,13 +23,22 @@ def stage_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     budget = state.budget
     if budget is None:
         return (fit((), box.width),) * box.height
-    tall = BIG_HEIGHT if pen.big else 1
+    tall = rows_a_bar(len(budget.stages), box.height, pen)
     first, last = window(len(budget.stages), chosen_stage(state), box.height // tall)
     bars = [
         _bar(state, budget, index, _edge(budget, index, (first, last), pen), pen)
         for index in range(first, last)
     ]
+    if tall > 1 and not pen.big:
+        bars = [line for bar in bars for line in (bar, replace(bar, label="", note=""))]
     return bar_rows(bars, budget.capacity_bytes, box.width, pen)
+
+
+def rows_a_bar(count: int, height: int, pen: Pen) -> int:
+    """Rows of each of so many bars: three for the back row, two where there is plenty of room."""
+    if pen.big:
+        return BIG_HEIGHT
+    return 2 if height >= 2 * count else 1
 
 
 def window(count: int, chosen: int, room: int) -> tuple[int, int]:

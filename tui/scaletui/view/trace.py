@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from scaletui.view.row import Row, Span, fit, merge
+from scaletui_themes.roles import fill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,5 +57,7 @@ def _cell(value: float | None, line: int, scale: Scale, box_glyphs: tuple[Box, G
     level = round(filled) - (box.height - 1 - line) * steps
     if line == box.height - 1:
         level = max(level, 1)
-    is_over = scale.limit is not None and value > scale.limit
-    return Span(glyphs.levels[min(max(level, 0), steps)], "over" if is_over else "trace")
+    if scale.limit is not None and value > scale.limit and level > 0:
+        # On its ground: "over" is reversed where there are no hues, which would turn a block inside out.
+        return Span(" " if glyphs.blocks else glyphs.levels[-1], fill("over"))
+    return Span(glyphs.levels[min(max(level, 0), steps)], "trace")
