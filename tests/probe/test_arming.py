@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from probe.workbench import Workbench
 
-if TYPE_CHECKING:
-    from pathlib import Path
+import scaletui_probe
+from scaletui_probe.layout import Event, Kind
 
 FAKE_TORCH = {
     "__init__.py": "from torch import optim",
@@ -32,6 +34,12 @@ BROKEN_TORCH = {
     "optim/optimizer.py": "def register_optimizer_step_pre_hook(hook): raise RuntimeError\n"
     "register_optimizer_step_post_hook = register_optimizer_step_pre_hook",
 }
+STEPS = """
+import torch
+optimizer = torch.optim.optimizer.Optimizer()
+for _ in range(3):
+    optimizer.step()
+"""
 ARM = "import sys; from scaletui_probe.arming import arm; arm(); "
 HOOKED = "print(len(torch.optim.optimizer.pre), len(torch.optim.optimizer.post))"
 
@@ -78,3 +86,26 @@ def test_a_step_goes_on_when_there_is_no_place_for_a_ring(tmp_path: Path, place:
     code = f"import os; os.environ['SCALETUI_DIR'] = {place!r}; {ARM}import torch; "
     done = run(tmp_path, FAKE_TORCH, code + "torch.optim.optimizer.Optimizer().step(); print('stepped')")
     assert (done.stdout.strip(), done.stderr) == ("stepped", "")
+
+
+def interpreters() -> list[str]:
+    """This Python, and the oldest that the probe runs on where there is one."""
+    oldest = shutil.which("python3.9") or next(
+        iter(sorted(map(str, Path.home().glob(".pyenv/versions/3.9.*/bin/python")))), None
+    )
+    return [sys.executable, *([oldest] if oldest else [])]
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_steps_leave_a_ring(tmp_path: Path, python: str) -> None:
+    for name, text in FAKE_TORCH.items():
+        path = tmp_path / "torch" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    autostart = Path(scaletui_probe.__file__).parent / "autostart"
+    environ = {"PYTHONPATH": f"{autostart}:{tmp_path}", "SCALETUI_DIR": str(tmp_path / "rings")}
+    done = subprocess.run([python, "-W", "error", "-c", STEPS], capture_output=True, text=True, env=environ)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (ring,) = Workbench(tmp_path / "rings", tmp_path).read()
+    assert ring.last(Kind.STEP).measures.get("step") == 3
+    assert [record.event for record in ring.records[Kind.EVENT]] == [Event.START, Event.EXIT]
