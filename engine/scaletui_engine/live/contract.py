@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from scaletui_engine.live.forecast import trend_of
+from scaletui_engine.live.suspects import suspicions
 from scaletui_probe.layout import REASON_TEXT
 
 if TYPE_CHECKING:
     from scaletui_engine.live.held import Held
-    from scaletui_engine.live.snapshot import JobView, Moment, RankView, Snapshot
+    from scaletui_engine.live.snapshot import Happening, JobView, Moment, RankView, Snapshot
 
 
 def contract(snapshot: Snapshot) -> dict[str, Any]:
@@ -52,6 +54,7 @@ def _job(job: JobView, moment: Moment) -> dict[str, Any]:
 
 def _rank(rank: RankView, moment: Moment) -> dict[str, Any]:
     allocator = None if rank.allocator is None else asdict(rank.allocator)
+    trend = trend_of(rank)
     return {
         "rank": rank.identity.rank,
         "pid": rank.identity.process.pid,
@@ -75,6 +78,21 @@ def _rank(rank: RankView, moment: Moment) -> dict[str, Any]:
         "driver_free": rank.driver_free,
         "driver_total": rank.driver_total,
         "probe_errors": rank.errors,
+        "suspects": [{"suspect": str(item.suspect), "amount": item.amount} for item in suspicions(rank)],
+        "trend": None if trend is None else asdict(trend),
+        "events": [_happening(happening) for happening in rank.happenings],
+    }
+
+
+def _happening(happening: Happening) -> dict[str, Any]:
+    return {
+        "event": happening.event.name.lower(),
+        "time_s": happening.wall_ns / 1e9,
+        "step": happening.step,
+        "values": list(happening.values),
+        "text": happening.text or None,
+        "allocated": happening.allocated,
+        "held": _held(happening.held),
     }
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scaletui_engine.live.history import Point
     from scaletui_engine.live.plan_document import JobPlan
     from scaletui_engine.live.prediction import Prediction
-    from scaletui_probe.layout import Reason
+    from scaletui_probe.layout import Event, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,21 @@ class Allocator:
     reserved_peak: int | None
     retries: int | None
     ooms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that happened to a rank, and what it held at that moment: the last word of a black box."""
+
+    event: Event
+    wall_ns: int
+    step: int | None
+    values: tuple[int, int]
+    """For an out-of-memory the bytes asked for and the bytes free; for retries how many."""
+    text: str
+    """For an exception its class."""
+    allocated: int | None
+    held: Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,8 @@ class RankView:
     history: tuple[Point, ...]
     errors: int
     """Errors that the probe swallowed."""
+    happenings: tuple[Happening, ...] = ()
+    """The last ones, oldest first."""
 
     def age_s(self, moment: Moment) -> float:
         """Seconds since the newest record, never negative: a clock may be set back."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,7 @@ from scaletui_engine.live.history import History, Point
 from scaletui_engine.live.plan_document import JobPlan, parse_plan
 from scaletui_engine.live.prediction import NO_PLAN, Prediction, predict
 from scaletui_engine.live.process import Life
-from scaletui_engine.live.snapshot import Allocator, RankView
+from scaletui_engine.live.snapshot import Allocator, Happening, RankView
 from scaletui_probe.layout import Event, Kind, Reason
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 PATIENCE_NS: Final = 5_000_000_000
 """Silence of a living rank that is worth a word, at the usual two samples a second."""
 PATIENT_INTERVALS: Final = 10
+MOST_HAPPENINGS: Final = 16
 OUT_OF_MEMORY: Final = "OutOfMemoryError"
 """The class PyTorch raises when its allocator finds no memory."""
 
@@ -41,6 +43,7 @@ class TrackedRank:
         self._plan: JobPlan | None = None
         self._prediction: Prediction = NO_PLAN
         self._exited = False
+        self._happenings: deque[Happening] = deque(maxlen=MOST_HAPPENINGS)
         self._failure: Record | None = None
         self._gone_ns: int | None = None
         self._seen_ns = 0
@@ -92,6 +95,7 @@ class TrackedRank:
             self._history.add(_point(record, allocated))
 
     def _take_event(self, record: Record) -> None:
+        self._happenings.append(_happening(record))
         if record.event is Event.EXIT:
             self._exited = True
         elif record.event is Event.EXCEPTION:
@@ -181,7 +185,20 @@ class TrackedRank:
             driver_total=_get(latest, "driver_total"),
             history=self._history.recent,
             errors=newest.errors if newest else 0,
+            happenings=tuple(self._happenings),
         )
+
+
+def _happening(record: Record) -> Happening:
+    return Happening(
+        event=record.event,
+        wall_ns=record.wall_ns,
+        step=record.get("step"),
+        values=record.event_values,
+        text=record.text,
+        allocated=record.get("allocated"),
+        held=held(record),
+    )
 
 
 def _latest(sample: Record | None, step: Record | None) -> Record | None:

@@ -17,6 +17,8 @@ from scaletui.view.live_empty import empty_rows
 from scaletui.view.live_explain import explain_rows
 from scaletui.view.live_ranks import age_text, ranks_rows
 from scaletui.view.live_report import report_rows
+from scaletui.view.live_room import room_for
+from scaletui.view.live_suspects import forecast_text
 from scaletui.view.live_trend import trend_rows
 from scaletui.view.live_words import fault_text, reason_text, unpredicted_text, verdict_text
 from scaletui.view.pen import Pen
@@ -24,10 +26,11 @@ from scaletui.view.row import row_width
 from scaletui_engine.live.discovery import Place
 from scaletui_engine.live.evidence import RankState, Verdict, What
 from scaletui_engine.live.fault import Fault, RingFault
+from scaletui_engine.live.forecast import Confidence, Trend
 from scaletui_engine.live.held import Held
 from scaletui_engine.live.prediction import Prediction, Unpredicted
-from scaletui_engine.live.snapshot import Moment, Snapshot
-from scaletui_probe.layout import Reason
+from scaletui_engine.live.snapshot import Happening, Moment, Snapshot
+from scaletui_probe.layout import Event, Reason
 
 if TYPE_CHECKING:
     from scaletui.view.row import Row
@@ -159,7 +162,7 @@ def test_compare_of_a_cpu_job(make_rank, make_state):
         " BBB buffers             -         16",
         " allocator, activations: not available: CPU job",
     ]
-    assert compare_height(state, 80) == len(rows)
+    assert compare_height(state, 80, PEN) == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -199,6 +202,55 @@ def test_compare_says_why_there_is_no_prediction_and_no_count(make_rank, make_st
         " measured: not available: no optimizer step yet",
         " no prediction: the job has not made its first optimizer step",
     ]
+
+
+@pytest.mark.parametrize(
+    ("suspect", "change", "said"),
+    [
+        ("retries", {"retries": 3}, "the allocator had to try again: 3 times"),
+        (
+            "fragmentation",
+            {"inactive_split": 9 * GIB},
+            "fragmentation: 9.0 GiB in pieces that cannot be handed out",
+        ),
+    ],
+)
+def test_suspects_are_named_below_the_comparison(make_rank, make_state, suspect, change, said):
+    rank = make_rank(0, gpu=True)
+    state = make_state(replace(rank, allocator=replace(rank.allocator, **change)))
+    rows = text(compare_rows(state, Box(80, 20), PEN))
+    assert rows[-1] == f" ! {said}"
+    assert compare_height(state, 80, PEN) == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("steps", "seconds", "said"),
+    [
+        (912, 372.4, "grows 1.0 MiB a step: out of memory in about 910 steps, 6 m 10 s (sure)"),
+        (912, None, "grows 1.0 MiB a step: out of memory in about 910 steps (sure)"),
+        (None, None, "grows 1.0 MiB a step (sure)"),
+        (7, 3.0, "grows 1.0 MiB a step: out of memory in about 7 steps, 3.00 s (sure)"),
+    ],
+)
+def test_forecast_is_a_sentence(steps, seconds, said):
+    assert forecast_text(Trend(1 << 20, Confidence.HIGH, steps, seconds), PEN) == said
+
+
+def test_an_out_of_memory_is_told_with_what_was_held(make_rank, make_state):
+    oom = Happening(Event.OOM, 0, 41, (2 * GIB, 0), "", 70 * GIB, Held(weights=10 * GIB, unsharded=30 * GIB))
+    rank = make_rank(0, gpu=True, what=What.OUT_OF_MEMORY, happenings=(oom,))
+    rows = text(details_rows(make_state(rank), Box(44, 60), PEN))
+    assert rows[rows.index(next(row for row in rows if "2.0 GiB asked for" in row)) + 2].endswith("30.0 GiB")
+
+
+@pytest.mark.parametrize("height", [15, 21, 37, 47])
+@pytest.mark.parametrize("count", [1, 8, 64])
+def test_every_pane_has_its_room(make_rank, make_state, height, count):
+    state = make_state(*(make_rank(number) for number in range(count)))
+    room = room_for(state, Box(80, height), PEN)
+    assert room.answer + room.ranks + room.compare + 2 <= height
+    assert room.ranks >= min(count, 2) + 1
+    assert room.compare == compare_height(state, 80, PEN)
 
 
 @pytest.mark.parametrize(("height", "titles"), [(2, 1), (7, 1), (8, 2), (40, 2)])

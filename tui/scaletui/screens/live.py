@@ -14,13 +14,14 @@ from scaletui.panes.frame import HeaderPane
 from scaletui.panes.rows import RowsPane
 from scaletui.screens.mode import ModeScreen, screen_bindings
 from scaletui.state import live as state
-from scaletui.view.big import BIG_HEIGHT
+from scaletui.view.box import Box
 from scaletui.view.live_answer import answer_rows, header_facts
-from scaletui.view.live_compare import compare_height, compare_rows
+from scaletui.view.live_compare import compare_rows
 from scaletui.view.live_details import details_rows
 from scaletui.view.live_empty import empty_rows
 from scaletui.view.live_explain import explain_rows
 from scaletui.view.live_ranks import rank_height, ranks_rows, shown_ranks
+from scaletui.view.live_room import room_for
 from scaletui.view.live_trend import trend_rows
 from scaletui_themes import stylesheet
 
@@ -34,12 +35,10 @@ if TYPE_CHECKING:
     from scaletui.messages import RowClicked, RowScrolled
     from scaletui.state.live import LiveState
     from scaletui.state.session import Session
-    from scaletui.view.box import Box
     from scaletui.view.row import Row
 
-FRAME: Final = 4
-"""Header, answer, news and keys."""
-LEAST_TREND: Final = 2
+FRAME: Final = 3
+"""Header, news and keys."""
 
 
 class LiveScreen(ModeScreen):
@@ -162,15 +161,13 @@ class LiveScreen(ModeScreen):
         self.look(state.other_rank(self.state, message.direction))
 
     def _make_room(self) -> None:
-        """Ranks get what they need, as long as comparison and trend have theirs."""
-        pen = None if self.session is None else self.session.pen
-        is_big = pen is not None and pen.big
-        tall = BIG_HEIGHT if is_big else 1
-        self.query_one("#live-answer").set_class(is_big, "-big")
-        compare = compare_height(self.state, self.query_one("#live-main").size.width or self.size.width)
-        room = self.size.height - FRAME - (tall - 1) - compare - LEAST_TREND
-        ranks = min(len(state.ordered(self.state)) * tall + 1, max(room, tall + 1))
-        for name, height in (("live-ranks", ranks), ("live-compare", compare)):
+        """Give every pane its rows."""
+        if self.session is None:
+            return
+        width = self.query_one("#live-main").size.width or self.size.width
+        room = room_for(self.state, Box(width, self.size.height - FRAME), self.session.pen)
+        heights = {"live-answer": room.answer, "live-ranks": room.ranks, "live-compare": room.compare}
+        for name, height in heights.items():
             pane = self.query_one(f"#{name}")
             if pane.styles.height is None or pane.styles.height.value != height:
                 pane.styles.height = height

@@ -9,6 +9,7 @@ from scaletui.state import live as state_of
 from scaletui.text.language import tr
 from scaletui.view.bars import chip
 from scaletui.view.cells import left, right, width_of
+from scaletui.view.live_suspects import suspect_lines
 from scaletui.view.live_words import CATEGORY_ROLES, category_name, reason_text, unpredicted_text
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
@@ -55,15 +56,18 @@ def compare_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     rows += [_row(line, widths, box.width, pen) for line in lines]
     for text in _missing(rank):
         rows += wrapped(text, box.width, "dim")
+    for text in suspect_lines(rank, pen):
+        rows += wrapped(f"{pen.glyphs.bad} {text}", box.width, "warn")
     return tuple(rows[: box.height])
 
 
-def compare_height(state: LiveState, width: int) -> int:
+def compare_height(state: LiveState, width: int, pen: Pen) -> int:
     """Rows that the comparison would take."""
     rank = state_of.rank(state)
     if rank is None:
         return 0
-    return 1 + len(_shown(rank)) + sum(len(tuple(wrapped(text, width))) for text in _missing(rank))
+    texts = (*_missing(rank), *(f"{pen.glyphs.bad} {text}" for text in suspect_lines(rank, pen)))
+    return 1 + len(_shown(rank)) + sum(len(tuple(wrapped(text, width))) for text in texts)
 
 
 def _shown(rank: RankView) -> list[str]:

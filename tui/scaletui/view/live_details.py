@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
 from scaletui.text.language import N_, tr
 from scaletui.view.live_answer import short_command
-from scaletui.view.live_words import reason_text, state_name, verdict_role, verdict_text
+from scaletui.view.live_words import category_name, reason_text, state_name, verdict_role, verdict_text
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import pair_row, rule_row, wrapped
+from scaletui_probe.layout import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +21,18 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui_engine.live.snapshot import RankView
 
-_ALLOCATOR = (
+MOST_EVENTS: Final = 6
+_EVENTS: Final = MappingProxyType(
+    {
+        Event.START: N_("the probe began"),
+        Event.OOM: N_("out of memory: {asked} asked for"),
+        Event.EXCEPTION: N_("exception {text}"),
+        Event.EXIT: N_("the interpreter ended"),
+        Event.ALLOC_RETRY: N_("the allocator tried again, {count} times"),
+        Event.QUIET: N_("the probe gave up: {text}"),
+    }
+)
+_ALLOCATOR: Final = (
     ("allocated", N_("allocated")),
     ("active", N_("active")),
     ("reserved", N_("reserved")),
@@ -40,6 +53,7 @@ def details_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
         fit((), box.width),
         rule_row(tr("allocator"), box.width, pen),
         *_allocator(rank, box.width, pen),
+        *_happenings(rank, box.width, pen),
         fit((), box.width),
         rule_row(tr("jobs"), box.width, pen),
         *_jobs(state, box.width, pen),
@@ -87,6 +101,24 @@ def _allocator(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
     for label, count in ((tr("retries"), rank.allocator.retries), (tr("out of memory"), rank.allocator.ooms)):
         if count:
             yield pair_row(label, pen.numbers.integer(count), width, pen, ("dim", "warn"))
+
+
+def _happenings(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
+    """What happened, the newest first; of an out-of-memory what was asked for and what was held."""
+    told = [happening for happening in reversed(rank.happenings) if happening.event in _EVENTS]
+    if told:
+        yield fit((), width)
+        yield rule_row(tr("events"), width, pen)
+    for happening in told[:MOST_EVENTS]:
+        step = "-" if happening.step is None else pen.numbers.integer(happening.step)
+        asked = pen.numbers.size(max(happening.values[0], 0))
+        text = tr(_EVENTS[happening.event], text=happening.text, asked=asked, count=happening.values[0])
+        role = "dim" if happening.event in (Event.START, Event.EXIT) else "warn"
+        yield pair_row(text, tr("step {step}", step=step), width, pen, (role, "text"))
+        if happening.event is Event.OOM:
+            held = ((category_name(name), amount) for name, amount in happening.held.items() if amount)
+            for name, amount in held:
+                yield pair_row(f"  {name}", pen.numbers.size(amount), width, pen)
 
 
 def _jobs(state: LiveState, width: int, pen: Pen) -> Iterator[Row]:

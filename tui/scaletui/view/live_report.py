@@ -39,7 +39,7 @@ def _job(snapshot: Snapshot, job: JobView, width: int, pen: Pen) -> Iterator[Row
     yield fit((Span("  ".join(header_facts(state)), "title"),), width)
     yield from answer_rows(LiveState(shown=_alone(snapshot, job)), width, pen)
     yield from ranks_rows(state, Box(width, min(len(job.ranks), MOST_RANKS) + 1), pen)
-    yield from compare_rows(state, Box(width, compare_height(state, width)), pen)
+    yield from compare_rows(state, Box(width, compare_height(state, width, pen)), pen)
 
 
 def _alone(snapshot: Snapshot, job: JobView) -> Snapshot:

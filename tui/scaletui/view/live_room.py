@@ -1,0 +1,42 @@
+"""How the rows of the live screen are shared out between ranks, comparison and trend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from scaletui.state import live as state_of
+from scaletui.view.big import BIG_HEIGHT
+from scaletui.view.live_compare import compare_height
+from scaletui.view.live_ranks import rank_height
+
+if TYPE_CHECKING:
+    from scaletui.state.live import LiveState
+    from scaletui.view.box import Box
+    from scaletui.view.pen import Pen
+
+LEAST_TREND: Final = 2
+FEWEST_RANKS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Rows of the panes; the trend takes the rest."""
+
+    answer: int
+    ranks: int
+    compare: int
+
+
+def room_for(state: LiveState, box: Box, pen: Pen) -> Room:
+    """The room in a box that holds the answer and the column below it.
+
+    The comparison gets what it needs as long as two ranks and two rows of trend remain, then come the ranks.
+    """
+    answer = BIG_HEIGHT if pen.big else 1
+    tall = rank_height(pen)
+    count = len(state_of.ordered(state))
+    least = 1 + tall * min(count, FEWEST_RANKS)
+    body = max(box.height - answer - LEAST_TREND, 0)
+    compare = min(compare_height(state, box.width, pen), max(body - least, 0))
+    return Room(answer, max(min(1 + tall * count, body - compare), 1), compare)
