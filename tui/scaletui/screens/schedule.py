@@ -29,7 +29,13 @@ from scaletui.text.refusals import refusal
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.box import Box
 from scaletui.view.plan import plan_rows
-from scaletui.view.schedule import answer_rows, below_rows, details_rows, wide_below_rows
+from scaletui.view.schedule import (
+    answer_rows,
+    below_rows,
+    details_rows,
+    ranking_rows,
+    wide_below_rows,
+)
 from scaletui.view.schedule_explain import explain_rows
 from scaletui.view.schedule_head import head_rows
 from scaletui.view.schedule_lanes import label_width, lane_rows
@@ -53,6 +59,8 @@ FRAME: Final = 3
 """Header, news and keys."""
 WIDE: Final = 120
 HUGE: Final = 180
+LABEL: Final = 5
+"""Cells of the shortest label."""
 SIDE: Final = 42
 EXPLAIN: Final = 48
 """Columns of the second and third column, their margin included."""
@@ -167,7 +175,7 @@ class ScheduleScreen(PlayerScreen):
     def columns(self) -> int:
         """Cells that time is drawn on."""
         sight = self.sight
-        return max(self._width - label_width(sight, self._pen), 1) if sight else 1
+        return max(self._width - self._label(sight), 1) if sight else 1
 
     def draw_plan(self, box: Box) -> Sequence[Row]:
         """The fields; they take the arrow keys when they are asked to."""
@@ -237,8 +245,11 @@ class ScheduleScreen(PlayerScreen):
     def _layout(self, sight: Sight) -> Layout:
         answer = BIG_HEIGHT if self._pen.big else 1
         words = WIDE_WORDS if self._is_wide else (LEAST_PLAN,) if self.look.edits else WORDS
-        box = Box(self.columns, max(self.size.height - FRAME - answer, HEAD))
-        return layout_of(sight, box, self._pen, words=words)
+        box = Box(self._width - LABEL, max(self.size.height - FRAME - answer, HEAD))
+        return layout_of(sight, box, self._pen, words)
+
+    def _label(self, sight: Sight) -> int:
+        return label_width(sight, self._layout(sight), self._pen)
 
     def _action(self, sight: Sight) -> int:
         return sight.own.chart.index_at(self.look.rank, self.look.playback.position)
@@ -254,7 +265,7 @@ class ScheduleScreen(PlayerScreen):
         return self._draw(lambda sight, pen: answer_rows(sight, box.width, pen))
 
     def _draw_head(self, box: Box) -> Sequence[Row]:
-        return self._draw(lambda sight, pen: head_rows(sight, label_width(sight, pen), box.width, pen))
+        return self._draw(lambda sight, pen: head_rows(sight, self._layout(sight), box.width, pen))
 
     def _draw_lanes(self, box: Box) -> Sequence[Row]:
         return self._draw(lambda sight, pen: lane_rows(sight, self._layout(sight), box.width, pen))
@@ -262,9 +273,11 @@ class ScheduleScreen(PlayerScreen):
     def _draw_below(self, box: Box) -> Sequence[Row]:
         if self.look.edits and not self._is_wide:
             return self.draw_plan(box)
-        if self._is_wide:
-            return self._draw(lambda sight, pen: wide_below_rows(sight, self.table, box, pen))
-        return self._draw(lambda sight, pen: below_rows(sight, box, pen))
+        if not self._is_wide:
+            return self._draw(lambda sight, pen: below_rows(sight, self._label(sight), box, pen))
+        rows = self._draw(lambda sight, pen: wide_below_rows(sight, self._label(sight), box, pen))
+        room = Box(box.width, box.height - len(rows))
+        return (*rows, *self._draw(lambda sight, pen: ranking_rows(sight, self.table, room, pen)))
 
     def _draw_details(self, box: Box) -> Sequence[Row]:
         return self._draw(lambda sight, pen: details_rows(sight, box, pen)) if self._is_wide else ()

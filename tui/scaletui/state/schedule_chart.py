@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 KINDS: Final = ("forward", "input_grad", "weight_grad", "backward")
 """Roles of the engine's kinds 0 to 3."""
 _PARTLY: Final = 1 / 6
+_SECOND: Final = 0.2
+"""The share of the busy time from which on a second kind is told."""
 _WHOLLY: Final = 2 / 3
 """Shares of a column from which on it counts as busy in part, and as busy."""
 
@@ -53,6 +55,8 @@ class Shade:
 
     columns: int
     role: str = "idle"
+    second: str = ""
+    """The kind that comes next, where it takes a good part of the time as well."""
     busy: int = 0
     """0 idle, 1 partly, 2 wholly."""
     critical: bool = False
@@ -187,8 +191,10 @@ def _shades(shares: NDArray[np.float64], on_path: NDArray[np.bool_]) -> tuple[Sh
     """`shares` is [columns, 4]."""
     total = shares.sum(axis=1)
     busy = (total >= _PARTLY).astype(np.int64) + (total >= _WHOLLY)
-    kind = np.where(busy > 0, shares.argmax(axis=1), 0)
-    code = (kind * 3 + busy) * 2 + on_path
+    order = np.argsort(-shares, axis=1, kind="stable")
+    share = np.take_along_axis(shares, order, axis=1)
+    second = np.where(share[:, 1] >= _SECOND * total, order[:, 1] + 1, 0)
+    code = np.where(busy > 0, ((order[:, 0] * 5 + second) * 3 + busy) * 2, 0) + on_path
     starts = np.flatnonzero(np.diff(code, prepend=-1))
     widths = np.diff(starts, append=len(code)).tolist()
     return tuple(_shade(width, at) for width, at in zip(widths, code[starts].tolist(), strict=True))
@@ -196,5 +202,9 @@ def _shades(shares: NDArray[np.float64], on_path: NDArray[np.bool_]) -> tuple[Sh
 
 @cache
 def _shade(columns: int, code: int) -> Shade:
-    kind, busy = divmod(code // 2, 3)
-    return Shade(columns, KINDS[kind] if busy else "idle", busy, bool(code % 2))
+    rest, critical = divmod(code, 2)
+    rest, busy = divmod(rest, 3)
+    first, second = divmod(rest, 5)
+    if not busy:
+        return Shade(columns, critical=bool(critical))
+    return Shade(columns, KINDS[first], KINDS[second - 1] if second else "", busy, bool(critical))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import floor
+from math import ceil, floor
 from typing import Final
 
 _EDGE: Final = 1e-9
-_FINE: Final = 4
-"""Cells of a unit from which on halves are not worth their unevenness."""
 MOST_CELLS: Final = 24
 """Cells of a typical forward pass, beyond which nothing is gained by zooming in."""
 
@@ -43,17 +41,16 @@ class Scene:
 
 
 def cells_per_unit(scene: Scene, zoom: int) -> float:
-    """Cells for a typical forward pass, doubled by each zoom; zoom 0 shows everything."""
-    fitting = scene.columns * scene.unit / scene.total
-    cells = _rounded(fitting) if scene.regular else fitting
-    return cells * float(2**zoom)
+    """Cells for a typical forward pass, about doubled by each zoom; zoom 0 shows everything."""
+    cells = scene.columns * scene.unit / scene.total * 2**zoom
+    return _rounded(cells) if scene.regular else cells
 
 
 def _rounded(cells: float) -> float:
-    """Down to whole cells, to halves where a whole one would leave much of the screen empty."""
+    """Down to whole cells; one and a half where a whole one would leave much of the screen empty."""
     if cells < 1 - _EDGE:
         return cells
-    return floor(cells * 2 + _EDGE) / 2 if cells < _FINE else float(floor(cells + _EDGE))
+    return floor(cells * 2 + _EDGE) / 2 if cells < 2 - _EDGE else float(floor(cells + _EDGE))
 
 
 def deepest_zoom(scene: Scene) -> int:
@@ -70,8 +67,8 @@ def stretch_of(scene: Scene, zoom: int, position: float, pan: int) -> Stretch:
     if span >= scene.total * (1 - _EDGE):
         return Stretch(0.0, span, scene.columns)
     stride = span * 3 / 4
-    start = floor(position / stride + _EDGE) * stride + pan * span / 2
-    start = min(max(start, 0.0), scene.total - span)
+    start = max(floor(position / stride + _EDGE) * stride + pan * span / 2, 0.0)
     column = span / scene.columns
-    start = floor(start / column + 0.5) * column
+    last = ceil((scene.total - span) / column - _EDGE)
+    start = min(floor(start / column + _EDGE), last) * column
     return Stretch(start, start + span, scene.columns)

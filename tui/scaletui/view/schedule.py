@@ -16,7 +16,6 @@ from scaletui.view.rule import rule_row, wrapped
 from scaletui.view.schedule_bubble import bubble_panel, bubble_row
 from scaletui.view.schedule_cursor import cursor_lines
 from scaletui.view.schedule_head import axis_row
-from scaletui.view.schedule_lanes import label_width
 from scaletui.view.schedule_layout import PANEL
 from scaletui.view.schedule_table import schedule_table
 from scaletui.view.schedule_times import length_text, plain, time_text
@@ -75,16 +74,21 @@ def legend_row(sight: Sight, width: int, pen: Pen) -> Row:
     spans: list[Span] = []
     for name in sight.own.chart.kinds:
         spans += [Span(" "), chip(name, pen), Span(f" {explain(name)} ", "dim")]
-    if any(len(run.chart.stages_of(0)) > 1 for run in sight.picture.runs):
-        spans.append(Span(f"  {tr('second shade: every other chunk')}", "dim"))
+    notes = []
+    if sight.is_dense(sight.own, width):
+        notes.append(Span(f"  {tr('small letter: the second kind')}", "dim"))
     if sight.look.critical:
-        spans.append(Span(f"  {tr('filled: the critical path')}", "accent"))
+        notes.append(Span(f"  {tr('filled: the critical path')}", "accent"))
+    if any(len(run.chart.stages_of(0)) > 1 for run in sight.picture.runs):
+        notes.append(Span(f"  {tr('second shade: every other chunk')}", "dim"))
+    for note in notes:
+        if row_width((*spans, note)) <= width:
+            spans.append(note)
     return fit(tuple(spans), width)
 
 
-def below_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
+def below_rows(sight: Sight, label: int, box: Box, pen: Pen) -> tuple[Row, ...]:
     """Under the lanes: cursor and bubble where there are two rows, then axis, legend, panel as rows allow."""
-    label = label_width(sight, pen)
     scale = (axis_row(sight, label, box.width, pen), legend_row(sight, box.width, pen))
     above = scale[: min(max(box.height - 2, 0), 2)]
     is_tall = box.height >= len(above) + CURSOR + PANEL
@@ -97,16 +101,19 @@ def below_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     return (*above, *cursor, *blank, *bubble)[: box.height]
 
 
-def wide_below_rows(sight: Sight, table: Table, box: Box, pen: Pen) -> tuple[Row, ...]:
-    """Where the words have a column of their own: axis, legend, and all schedules where there is room."""
-    label = label_width(sight, pen)
-    rows = (axis_row(sight, label, box.width, pen), legend_row(sight, box.width, pen))
-    room = Box(box.width, box.height - len(rows) - 1)
-    if room.height < LEAST_TABLE or not table.entries:
-        return rows[: box.height]
+def wide_below_rows(sight: Sight, label: int, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """The same where the words have a column of their own."""
+    return (axis_row(sight, label, box.width, pen), legend_row(sight, box.width, pen))[: box.height]
+
+
+def ranking_rows(sight: Sight, table: Table, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """All schedules beneath a timeline that leaves room for them."""
+    if box.height < LEAST_TABLE or not table.entries:
+        return ()
     chosen = replace(table, name=sight.own.name)
-    title = tr("all schedules")
-    return (*rows, fit((), box.width), *schedule_table(title, chosen, sight.picture.question, (room, pen)))
+    room = Box(box.width, box.height - 1)
+    rows = schedule_table(tr("all schedules"), chosen, sight.picture.question, (room, pen))
+    return (fit((), box.width), *rows)
 
 
 def details_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:

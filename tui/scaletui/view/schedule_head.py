@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui.state.schedule import Unit
 from scaletui.text.language import tr
 from scaletui.view.cells import width_of
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row
+from scaletui.view.schedule_lanes import label_width
 from scaletui.view.schedule_times import plain, ticks, time_text
 
 if TYPE_CHECKING:
     from scaletui.state.schedule_sight import Sight
     from scaletui.view.pen import Pen
+    from scaletui.view.schedule_layout import Layout
 
 
-def head_rows(sight: Sight, label: int, width: int, pen: Pen) -> tuple[Row, ...]:
+def head_rows(sight: Sight, layout: Layout, width: int, pen: Pen) -> tuple[Row, ...]:
     """Two rows; a tick of the clock changes the second."""
-    return (_title(sight, label, width, pen), playhead_row(sight, label, width, pen))
+    label = label_width(sight, layout, pen)
+    return (_title(sight, layout, width, pen), playhead_row(sight, label, width, pen))
 
 
 def playhead_row(sight: Sight, label: int, width: int, pen: Pen) -> Row:
@@ -57,13 +60,19 @@ def clock_text(sight: Sight, pen: Pen) -> str:
     return f"{sign} {pen.glyphs.times}{plain(playback.speed, pen, 3)}"
 
 
-def _title(sight: Sight, label: int, width: int, pen: Pen) -> Row:
-    stretch, unit = sight.stretch(width - label), sight.picture.question.unit
-    heads = [(width, clock_text(sight, pen))]
-    if stretch.end - stretch.start < sight.picture.makespan:
-        shown = (time_text(time, unit, pen) for time in (stretch.start, stretch.end))
-        heads.insert(0, (width - 10, "{} - {}".format(*shown)))
-    return rule_row(_unit_text(sight), width, pen, heads)
+def _title(sight: Sight, layout: Layout, width: int, pen: Pen) -> Row:
+    """What is not on the screen is told by the part that is: "r0-15 of 64", "0 - 35"."""
+    unit = sight.picture.question.unit
+    stretch = sight.stretch(width - label_width(sight, layout, pen))
+    facts = []
+    first, stop = layout.groups[0].start, layout.groups[-1].stop
+    if stop - first < sight.picture.ranks:
+        facts.append(tr("{shown} of {ranks}", shown=f"r{first}-{stop - 1}", ranks=sight.picture.ranks))
+    if stretch.end - stretch.start < sight.picture.makespan * (1 - 1e-9):
+        facts.append(" - ".join(time_text(time, unit, pen) for time in (stretch.start, stretch.end)))
+    clock = clock_text(sight, pen)
+    heads = [(width - width_of(clock) - 2, "   ".join(facts)), (width, clock)]
+    return rule_row(_unit_text(sight), width, pen, heads if facts else heads[1:])
 
 
 def _unit_text(sight: Sight) -> str:
@@ -71,8 +80,9 @@ def _unit_text(sight: Sight) -> str:
         return tr("seconds, estimated from the scenario")
     if sight.is_comparison:
         return tr("t: the forward of one rank's layers")
-    return tr("t: F 1, B 2; messages free") if "backward" in _kinds(sight) else tr("t: F, I, W 1 each")
+    costs = ", ".join(f"{letter} {cost}" for kind, letter, cost in _COSTS if kind in sight.own.chart.kinds)
+    return tr("t: {costs}; messages free", costs=costs)
 
 
-def _kinds(sight: Sight) -> tuple[str, ...]:
-    return sight.own.chart.kinds
+_COSTS: Final = (("forward", "F", 1), ("input_grad", "I", 1), ("weight_grad", "W", 1), ("backward", "B", 2))
+"""Unit times."""

@@ -35,18 +35,16 @@ class Emphasis:
     slices: int = 1
 
 
-def label_width(sight: Sight, pen: Pen) -> int:
+def label_width(sight: Sight, layout: Layout, pen: Pen) -> int:
     """Cells in front of every lane: pointer, name, one blank."""
-    names = [_name(range(sight.picture.ranks - 1, sight.picture.ranks))]
-    if sight.look.strips and not sight.is_comparison:
-        names += [figure(sight, rank, pen) for rank in range(sight.picture.ranks)]
+    names = [*map(_name, layout.groups), *(figure(sight, rank, pen) for rank in layout.strips)]
     return max(5, 2 + max(map(width_of, names)))
 
 
 def lane_rows(sight: Sight, layout: Layout, width: int, pen: Pen) -> tuple[Row, ...]:
     """Every run's lanes, each with its strip beneath."""
     rows: list[Row] = []
-    label = label_width(sight, pen)
+    label = label_width(sight, layout, pen)
     for run in sight.picture.runs:
         if sight.is_comparison:
             rows.append(_run_title(run, sight, width, pen))
@@ -139,11 +137,13 @@ def _shade(shade: Shade, pen: Pen, *, fades: bool) -> Span:
     if not shade.busy:
         return Span(pen.glyphs.shades.get("idle", " ") * shade.columns, "idle")
     letter, levels = pen.glyphs.letter(shade.role), pen.glyphs.levels
+    second = pen.glyphs.letter(shade.second)
     faded = fades and not shade.critical
     if pen.glyphs.spells_actions:
-        text = letter if shade.busy > 1 else letter.lower()
-        return Span(text * shade.columns, "dim" if faded else fill(shade.role))
+        text = (letter + (letter if second == " " else second)) * shade.columns
+        text = text if shade.busy > 1 else text.lower()
+        return Span(text[: shade.columns], "dim" if faded else fill(shade.role))
     if shade.busy > 1 and not faded:
-        return Span(" " * shade.columns, fill(shade.role))
+        return Span(second.lower() * shade.columns, fill(shade.role))
     level = levels[len(levels) // 2] if shade.busy > 1 or not faded else levels[2]
     return Span(level * shade.columns, shade.role)

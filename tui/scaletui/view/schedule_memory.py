@@ -64,7 +64,9 @@ def scale_top(sight: Sight) -> float:
 def _capped(row: Row, pen: Pen) -> Row:
     """The line of the cap where the curve leaves room for it."""
     cells = (
-        Span(pen.glyphs.horizontal, "capacity") if character == " " else Span(character, span.role)
+        Span(pen.glyphs.horizontal, "capacity")
+        if character == " " and span.role == "dim"
+        else Span(character, span.role)
         for span in row
         for character in span.text
     )
