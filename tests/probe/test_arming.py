@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,10 +89,10 @@ def test_a_step_goes_on_when_there_is_no_place_for_a_ring(tmp_path: Path, place:
 
 def interpreters() -> list[str]:
     """This Python, and the oldest that the probe runs on where there is one."""
-    oldest = shutil.which("python3.9") or next(
-        iter(sorted(map(str, Path.home().glob(".pyenv/versions/3.9.*/bin/python")))), None
-    )
-    return [sys.executable, *([oldest] if oldest else [])]
+    places = ("/usr/bin/python3.9", "/usr/local/bin/python3.9")
+    managed = sorted(Path.home().glob(".pyenv/versions/3.9.*/bin/python"))
+    oldest = [str(path) for path in (*map(Path, places), *managed) if path.exists()]
+    return [sys.executable, *oldest[:1]]
 
 
 @pytest.mark.parametrize("python", interpreters())
