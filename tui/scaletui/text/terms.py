@@ -42,6 +42,7 @@ TERMS: Final = {
     "unsharded.autocast_copies": N_("16-bit copies that autocast keeps"),
     "buffers.ddp_buckets": N_("DDP's gradient buckets"),
     "buffers.dummy_gradients": N_("16-bit stand-ins for fused gradients"),
+    "buffers.eight_bit_weights": N_("8-bit copies of the weights and their transposes"),
     "buffers.embedding_gradient": N_("gradient of the token table"),
     "buffers.fp32_gradients": N_("fp32 gradients beside the 16-bit ones"),
     "buffers.optimizer_temporary": N_("the optimizer's working copy"),

@@ -83,7 +83,7 @@ def _line(state: BudgetState, budget: MemoryBudget, index: int, pen: Pen) -> tup
 
 def _range(name: str, span: ByteRange, width: int, pen: Pen) -> Iterator[Row]:
     low, high = pen.numbers.gib(span.low), pen.numbers.bytes(span.high)
-    yield pair_row(name, tr("{low} to {high}", low=low, high=high), width, pen, ("text", "text"))
+    yield pair_row(Span(name), tr("{low} to {high}", low=low, high=high), width, pen)
     yield from wrapped(explain(span.why), width, "dim", "   ")
 
 

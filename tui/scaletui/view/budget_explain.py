@@ -20,7 +20,7 @@ from scaletui.view.budget_origin import (
     share_of,
 )
 from scaletui.view.budget_terms import term_rows
-from scaletui.view.row import Row, fit
+from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import pair_row, rule_row, wrapped
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def explain_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
             *wrapped(tr(_WHAT[state.part]), box.width),
             fit((), box.width),
             *_formula(state, numbers, box.width, pen),
-            pair_row(tr("counted"), pen.numbers.bytes(amount, 2), box.width, pen, ("text", "accent")),
+            pair_row(Span(tr("counted")), Span(pen.numbers.bytes(amount, 2), "accent"), box.width, pen),
             pair_row(tr("at"), explain(f"phase.{stage.phase}"), box.width, pen),
             fit((), box.width),
             *term_rows(state, box.width, pen),

@@ -25,10 +25,7 @@ def stage_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
         return (fit((), box.width),) * box.height
     tall = rows_a_bar(len(budget.stages), box.height, pen)
     first, last = window(len(budget.stages), chosen_stage(state), box.height // tall)
-    bars = [
-        _bar(state, budget, index, _edge(budget, index, (first, last), pen), pen)
-        for index in range(first, last)
-    ]
+    bars = [_bar(state, index, _edge(budget, index, (first, last), pen), pen) for index in range(first, last)]
     if tall > 1 and not pen.big:
         bars = [line for bar in bars for line in (bar, replace(bar, label="", note=""))]
     return bar_rows(bars, budget.capacity_bytes, box.width, pen)
@@ -53,7 +50,9 @@ def stage_parts(stage: StageBudget) -> tuple[tuple[str, int], ...]:
     return (*stage.parts.items(), ("reserved", reserve(stage).high), ("overhead", stage.outside.high))
 
 
-def _bar(state: BudgetState, budget: MemoryBudget, index: int, edge: str, pen: Pen) -> Bar:
+def _bar(state: BudgetState, index: int, edge: str, pen: Pen) -> Bar:
+    budget = state.budget
+    assert budget is not None
     stage = budget.stages[index]
     is_chosen = index == chosen_stage(state)
     is_over = stage.needed_bytes > budget.capacity_bytes

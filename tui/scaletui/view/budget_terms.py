@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state.budget import closer_look
 from scaletui.text.language import tr
 from scaletui.text.terms import term
+from scaletui.view.row import Span
 from scaletui.view.rule import pair_row, wrapped
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def term_rows(state: BudgetState, width: int, pen: Pen) -> Iterator[Row]:
 
 
 def _item(item: Item, width: int, pen: Pen) -> Iterator[Row]:
-    yield pair_row(term(item.name), pen.numbers.size(item.bytes), width, pen, ("text", "text"))
+    yield pair_row(Span(term(item.name)), pen.numbers.size(item.bytes), width, pen)
     if item.formula.text:
         yield from wrapped(f"= {item.formula.text}", width, "dim", "   ")
     if item.formula.source:

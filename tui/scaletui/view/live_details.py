@@ -63,7 +63,7 @@ def details_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
 
 def _process(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
     identity = rank.identity
-    yield pair_row(tr("state"), verdict_text(rank.verdict), width, pen, ("dim", verdict_role(rank.verdict)))
+    yield pair_row(tr("state"), Span(verdict_text(rank.verdict), verdict_role(rank.verdict)), width, pen)
     yield pair_row(tr("process"), str(identity.process.pid), width, pen)
     yield pair_row(tr("launcher"), str(identity.launcher.pid), width, pen)
     yield pair_row(tr("host"), identity.host, width, pen)
@@ -77,7 +77,7 @@ def _process(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
     if rank.host_rss is not None:
         yield pair_row(tr("resident memory"), pen.numbers.size(rank.host_rss), width, pen)
     if rank.errors:
-        yield pair_row(tr("errors of the probe"), str(rank.errors), width, pen, ("dim", "warn"))
+        yield pair_row(tr("errors of the probe"), Span(str(rank.errors), "warn"), width, pen)
 
 
 def _mesh(rank: RankView, pen: Pen) -> str:
@@ -100,7 +100,7 @@ def _allocator(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
         yield pair_row(tr("free on the device"), pen.numbers.size(rank.driver_free), width, pen)
     for label, count in ((tr("retries"), rank.allocator.retries), (tr("out of memory"), rank.allocator.ooms)):
         if count:
-            yield pair_row(label, pen.numbers.integer(count), width, pen, ("dim", "warn"))
+            yield pair_row(label, Span(pen.numbers.integer(count), "warn"), width, pen)
 
 
 def _happenings(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
@@ -114,7 +114,7 @@ def _happenings(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
         asked = pen.numbers.size(max(happening.values[0], 0))
         text = tr(_EVENTS[happening.event], text=happening.text, asked=asked, count=happening.values[0])
         role = "dim" if happening.event in (Event.START, Event.EXIT) else "warn"
-        yield pair_row(text, tr("step {step}", step=step), width, pen, (role, "text"))
+        yield pair_row(Span(text, role), tr("step {step}", step=step), width, pen)
         if happening.event is Event.OOM:
             held = ((category_name(name), amount) for name, amount in happening.held.items() if amount)
             for name, amount in held:
@@ -126,7 +126,8 @@ def _jobs(state: LiveState, width: int, pen: Pen) -> Iterator[Row]:
         is_chosen = index == state_of.job_index(state)
         mark = pen.glyphs.pointer if is_chosen else " "
         label = f"{mark}{short_command(job.identity.command)}"
-        yield pair_row(label, state_name(job.state), width, pen, ("accent" if is_chosen else "text", "dim"))
+        name = Span(label, "accent" if is_chosen else "text")
+        yield pair_row(name, Span(state_name(job.state), "dim"), width, pen)
     faults = state.shown.faults if state.shown else ()
     if faults:
         yield fit((Span(" " + tr("{count} files could not be read", count=len(faults)), "warn"),), width)

@@ -32,7 +32,13 @@ def plan_rows(editing: Editing, box: Box, pen: Pen, *, focus: bool) -> tuple[Row
     marks = (pen.glyphs.up if first else "", pen.glyphs.down if last < len(FIELDS) else "")
     heads = [(box.width - 1, " ".join(filter(None, marks)))] if any(marks) else []
     title = rule_row(heading(tr("plan"), focus=focus), box.width, pen, heads)
-    return (title, *(_field(editing, name, box.width, pen, focus=focus) for name in FIELDS[first:last]))
+    fields = (
+        _chosen(editing, box.width, pen)
+        if focus and name == editing.field
+        else _field(editing, name, box.width, pen)
+        for name in FIELDS[first:last]
+    )
+    return (title, *fields)
 
 
 def field_at(editing: Editing, y: int, height: int) -> str | None:
@@ -41,19 +47,21 @@ def field_at(editing: Editing, y: int, height: int) -> str | None:
     return FIELDS[first + y - 1] if 0 < y <= last - first else None
 
 
-def _field(editing: Editing, name: str, width: int, pen: Pen, *, focus: bool) -> Row:
-    is_chosen = name == editing.field and focus
-    mark = Span(pen.glyphs.pointer if is_chosen else " ", "accent")
-    head = Span(left(field_name(name), LABEL, pen.glyphs.ellipsis), "text" if is_chosen else "dim")
+def _field(editing: Editing, name: str, width: int, pen: Pen) -> Row:
+    head = Span(f" {left(field_name(name), LABEL, pen.glyphs.ellipsis)} ", "dim")
+    room = width - LABEL - 3
+    return fit((head, Span(left(value_text(editing.scenario, name), room, pen.glyphs.ellipsis))), width)
+
+
+def _chosen(editing: Editing, width: int, pen: Pen) -> Row:
+    """The field that the arrow keys step, or that is being typed."""
+    mark = Span(pen.glyphs.pointer, "accent")
+    head = Span(left(field_name(editing.field), LABEL, pen.glyphs.ellipsis))
     room = width - LABEL - 1
-    if is_chosen and editing.pending is not None:
+    if editing.pending is not None:
         return fit((mark, head, *_pending(editing.pending, room)), width)
-    value = value_text(editing.scenario, name)
-    if is_chosen:
-        less, more = pen.glyphs.less, pen.glyphs.more
-        text = crop(value, room - 2, pen.glyphs.ellipsis)
-        return fit((mark, head, Span(f"{less}{text}{more}", "cursor")), width)
-    return fit((mark, head, Span(f" {left(value, room - 2, pen.glyphs.ellipsis)}")), width)
+    text = crop(value_text(editing.scenario, editing.field), room - 2, pen.glyphs.ellipsis)
+    return fit((mark, head, Span(f"{pen.glyphs.less}{text}{pen.glyphs.more}", "cursor")), width)
 
 
 def _pending(text: str, room: int) -> Row:

@@ -40,9 +40,11 @@ def wrapped(text: str, width: int, role: str = "text", indent: str = " ") -> Ite
         yield fit((Span(indent + line, role),), width)
 
 
-def pair_row(label: str, value: str, width: int, pen: Pen, roles: tuple[str, str] = ("dim", "text")) -> Row:
-    """A label at the left and its figure at the right; the label gives way."""
-    room = max(width - width_of(value) - 3, 0)
-    name = crop(label, room, pen.glyphs.ellipsis)
-    gap = " " * (room - width_of(name) + 1)
-    return fit((Span(f" {name}{gap}", roles[0]), Span(value, roles[1])), width)
+def pair_row(label: str | Span, value: str | Span, width: int, pen: Pen) -> Row:
+    """A label at the left, dim unless it is a span, and its figure at the right; the label gives way."""
+    name = label if isinstance(label, Span) else Span(label, "dim")
+    figure = value if isinstance(value, Span) else Span(value)
+    room = max(width - width_of(figure.text) - 3, 0)
+    shown = crop(name.text, room, pen.glyphs.ellipsis)
+    gap = " " * (room - width_of(shown) + 1)
+    return fit((Span(f" {shown}{gap}", name.role), figure), width)

@@ -38,7 +38,7 @@ def bubble_panel(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
         (tr("C  the zero-bubble paper's"), percent(bubble.zero_bubble, 1)),
         (tr("D  idle of each rank"), per_rank(sight, pen)),
     )
-    rows = [pair_row(name, value, width, pen, ("text", "text")) for name, value in lines]
+    rows = [pair_row(Span(name), value, width, pen) for name, value in lines]
     return (rule_row(tr("the bubble, by definition"), width, pen), *rows)
 
 
