@@ -97,7 +97,7 @@ def test_a_split_backward_has_no_sign(make: Callable[..., Schedule]) -> None:
 @pytest.mark.parametrize("name", ["1f1b", "zb-v", "dualpipe"])
 def test_chrome_trace(name: str, make: Callable[..., Schedule]) -> None:
     timeline = simulate(make(name, 4, 8), uniform(1, 1, 1, 0.5))
-    trace = json.loads(json.dumps(chrome_trace(timeline)))
+    trace = json.loads("".join(chrome_trace(timeline)))
     events = trace["traceEvents"]
     bars = [event for event in events if event["ph"] == "X"]
     assert len(bars) == (~timeline.table.joined).sum()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from typing import TYPE_CHECKING, Final
@@ -141,7 +140,7 @@ def _write_files(args: Namespace, result: Result) -> None:
 
         unit = SECOND_US if timeline.times.estimated else SLOT_US
         with open(args.trace, "w", encoding="utf-8") as file:
-            json.dump(chrome_trace(timeline, unit), file)
+            file.writelines(chrome_trace(timeline, unit))
     if args.svg is not None:
         from scaletui.view.schedule_report import headline
         from scaletui_engine.schedule.interchange.svg import svg

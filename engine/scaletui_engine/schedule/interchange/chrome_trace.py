@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -27,12 +28,22 @@ _CATEGORIES: Final = {
 }
 
 
-def chrome_trace(timeline: Timeline, unit_us: float = SLOT_US) -> dict[str, Any]:
-    """The object to write as JSON (Trace Event Format: "X" bars, "s"/"f" arrows, "C" counters, in us)."""
-    events = [*_names(timeline), *_bars(timeline, unit_us), *_arrows(timeline, unit_us)]
-    events += _counters(timeline, activations_of(timeline), unit_us)
+def chrome_trace(timeline: Timeline, unit_us: float = SLOT_US) -> Iterator[str]:
+    """The file, piece by piece (Trace Event Format: "X" bars, "s" and "f" arrows, "C" counters, in us)."""
     other = {"schedule": timeline.schedule.name, "estimated": timeline.times.estimated}
-    return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": other}
+    yield f'{{"displayTimeUnit": "ms", "otherData": {json.dumps(other)}, "traceEvents": [\n'
+    before = ""
+    for event in _events(timeline, unit_us):
+        yield before + json.dumps(event)
+        before = ",\n"
+    yield "\n]}\n"
+
+
+def _events(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
+    yield from _names(timeline)
+    yield from _bars(timeline, unit_us)
+    yield from _arrows(timeline, unit_us)
+    yield from _counters(timeline, activations_of(timeline), unit_us)
 
 
 def _names(timeline: Timeline) -> Iterator[dict[str, Any]]:
@@ -44,17 +55,18 @@ def _names(timeline: Timeline) -> Iterator[dict[str, Any]]:
 
 def _bars(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
     table = timeline.table
+    starts, ends = (timeline.start * unit_us).tolist(), (timeline.end * unit_us).tolist()
+    ranks, lasts = table.rank.tolist(), table.last.tolist()
     for index in np.flatnonzero(~table.joined).tolist():
-        actions = [table.action(i) for i in range(index, int(table.last[index]) + 1)]
-        start, end = float(timeline.start[index]), float(timeline.end[index])
+        actions = [table.action(i) for i in range(index, lasts[index] + 1)]
         yield {
             "ph": "X",
             "pid": 0,
-            "tid": int(table.rank[index]),
+            "tid": ranks[index],
             "name": " & ".join(map(str, actions)),
             "cat": _CATEGORIES[actions[0].kind] if len(actions) == 1 else "overlapped",
-            "ts": start * unit_us,
-            "dur": (end - start) * unit_us,
+            "ts": starts[index],
+            "dur": ends[index] - starts[index],
             "args": {"stage": actions[0].stage, "microbatch": actions[0].microbatch},
         }
 
@@ -62,20 +74,23 @@ def _bars(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
 def _arrows(timeline: Timeline, unit_us: float) -> Iterator[dict[str, Any]]:
     """One message between ranks; it leaves inside the producer's bar and arrives inside the consumer's."""
     table, awaited = timeline.table, timeline.needs.action
-    crossing = (awaited != NOTHING) & (table.rank != table.rank[awaited])
-    for number, index in enumerate(np.flatnonzero(crossing).tolist()):
-        other = int(awaited[index])
-        kind = "activation" if table.kind[index] == Kind.FORWARD else "gradient"
-        common = {"pid": 0, "cat": "message", "name": kind, "id": number}
-        sent, received = float(timeline.end[other]), float(timeline.start[index])
-        yield {**common, "ph": "s", "tid": int(table.rank[other]), "ts": sent * unit_us}
-        yield {**common, "ph": "f", "bp": "e", "tid": int(table.rank[index]), "ts": received * unit_us}
+    crossing = np.flatnonzero((awaited != NOTHING) & (table.rank != table.rank[awaited]))
+    other = awaited[crossing]
+    sent, received = timeline.end[other] * unit_us, timeline.start[crossing] * unit_us
+    ahead = table.kind[crossing] == Kind.FORWARD
+    columns = (table.rank[other], sent, table.rank[crossing], received, ahead)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for number, (sender, left, receiver, arrived, forward) in enumerate(rows):
+        name = "activation" if forward else "gradient"
+        common = {"pid": 0, "cat": "message", "name": name, "id": number}
+        yield {**common, "ph": "s", "tid": sender, "ts": left}
+        yield {**common, "ph": "f", "bp": "e", "tid": receiver, "ts": arrived}
 
 
 def _counters(timeline: Timeline, live: Activations, unit_us: float) -> Iterator[dict[str, Any]]:
-    table = timeline.table
-    for index in np.flatnonzero(~table.joined).tolist():
-        name = f"live chunks, rank {int(table.rank[index])}"
-        for time, level in ((timeline.start, live.during), (timeline.end, live.after)):
-            at = {"ph": "C", "pid": 0, "name": name, "ts": float(time[index]) * unit_us}
-            yield {**at, "args": {"chunks": float(level[index])}}
+    cells = np.flatnonzero(~timeline.table.joined)
+    columns = (timeline.table.rank, timeline.start * unit_us, live.during, timeline.end * unit_us, live.after)
+    for rank, start, during, end, after in zip(*(column[cells].tolist() for column in columns), strict=True):
+        name = f"live chunks, rank {rank}"
+        yield {"ph": "C", "pid": 0, "name": name, "ts": start, "args": {"chunks": during}}
+        yield {"ph": "C", "pid": 0, "name": name, "ts": end, "args": {"chunks": after}}

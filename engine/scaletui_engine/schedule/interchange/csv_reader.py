@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui_engine.errors import ParseError
 from scaletui_engine.schedule import code as codes
 from scaletui_engine.schedule.action import NO_MICROBATCH
-from scaletui_engine.schedule.interchange.dialect import (
-    Dialect,
-    RawCell,
-    dialect_of,
-    is_split,
-    letters_of,
-    words_of,
-)
+from scaletui_engine.schedule.interchange.dialect import Cell, Dialect, cell_of, dialect_of, letters_of
 from scaletui_engine.schedule.kind import KIND_OF_LETTER, Kind
 from scaletui_engine.schedule.placement import Placement, PlacementError
 from scaletui_engine.schedule.schedule import Schedule, frozen_rows
@@ -53,16 +46,15 @@ def read_csv(text: str, *, replicas: bool = False, name: str = "loaded") -> CsvS
     `replicas` allows a stage on two ranks (DualPipe). Raises ParseError with line and column,
     PlacementError for a stage on two ranks. The order itself is judged by `check`.
     """
-    rows = _raw_rows(text)
+    rows = [_cells(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     cells = [cell for row in rows for cell in row]
-    if not any(cell.text.strip() for cell in cells):
+    if not cells:
         raise ParseError("the file has no action: wanted one row a rank, as in 0F0,0F1,0B0,0B1")
     dialect = dialect_of(cells)
-    letters = letters_of(dialect, is_split(cells))
-    filled = [[cell for cell in row if cell.text.strip()] for row in rows]
-    coded = [[code for cell in row for code in _codes(cell, letters)] for row in filled]
+    letters = letters_of(dialect, cells)
+    coded = [[code for cell in row for code in _codes(cell, letters)] for row in rows]
     schedule = schedule_from(coded, name=name, replicas=replicas)
-    columns = tuple(tuple(cell.column - 1 for cell in row) for row in filled)
+    columns = tuple(tuple(cell.column - 1 for cell in row) for row in rows)
     lowered = any(code & codes.KIND_MASK > Kind.BACKWARD for row in coded for code in row)
     return CsvSchedule(schedule, dialect, columns, lowered)
 
@@ -94,25 +86,23 @@ def _computes(code: Code) -> bool:
     return code & codes.KIND_MASK <= Kind.BACKWARD
 
 
-def _raw_rows(text: str) -> list[list[RawCell]]:
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    return [
-        [RawCell(number, column, cell.strip().strip('"')) for column, cell in enumerate(line.split(","), 1)]
-        for number, line in lines
-    ]
+def _cells(number: int, line: str) -> list[Cell]:
+    """The cells of a line that are not empty."""
+    texts = [text.strip().strip('"').strip() for text in line.split(",")]
+    return [cell_of(number, column, text) for column, text in enumerate(texts, 1) if text]
 
 
-def _codes(cell: RawCell, letters: dict[str, str]) -> tuple[Code, ...]:
-    found = tuple(_code(cell, word, letters) for word in words_of(cell))
-    if len(found) == 2:
-        first, second = (code & codes.KIND_MASK for code in found)
-        if first != Kind.FORWARD or second not in (Kind.BACKWARD, Kind.INPUT_GRAD):
-            raise cell.refusal("does not join a forward and a backward, in this order")
-        return codes.overlapped(*found)
-    return found
+def _codes(cell: Cell, letters: dict[str, str]) -> tuple[Code, ...]:
+    if len(cell.words) == 1:
+        return (_code(cell, cell.words[0], letters),)
+    first, second = (_code(cell, word, letters) for word in cell.words)
+    kinds = (first & codes.KIND_MASK, second & codes.KIND_MASK)
+    if kinds not in ((Kind.FORWARD, Kind.BACKWARD), (Kind.FORWARD, Kind.INPUT_GRAD)):
+        raise cell.refusal("does not join a forward and a backward, in this order")
+    return codes.overlapped(first, second)
 
 
-def _code(cell: RawCell, word: Word, letters: dict[str, str]) -> Code:
+def _code(cell: Cell, word: Word, letters: dict[str, str]) -> Code:
     kind = KIND_OF_LETTER.get(letters.get(word.kind, word.kind))
     if kind is None:
         raise cell.refusal(f"has the unknown kind {word.kind!r}: wanted one of {', '.join(KIND_OF_LETTER)}")
