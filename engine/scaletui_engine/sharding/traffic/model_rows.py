@@ -85,10 +85,18 @@ def _ends(step: Step, tp: int, *, sp: bool, implemented: bool) -> Iterator[Place
 
 
 def _norms(step: Step, tp: int) -> Iterator[Placed]:
-    """Gradients of norms that saw a part of the sequence: summed over tp once a step."""
-    held = stage_parameters(step.scenario, step.stage_rank)
-    numel = sum(tensor.total for tensor in held if tensor.role is Role.NORM)
-    if numel:
+    """Gradients of norms that saw a part of the sequence are summed over tp.
+
+    Megatron does so once a step, all of them together; DTensor reduces each before FSDP does, every time.
+    """
+    held = [tensor for tensor in stage_parameters(step.scenario, step.stage_rank) if tensor.role is Role.NORM]
+    numel, copies = sum(tensor.total for tensor in held), sum(tensor.copies for tensor in held)
+    if not numel:
+        return
+    if step.load.framework is Framework.TORCH:
+        payload = numel * step.load.precision.compute
+        yield "tp", Call(_AR, payload, tp, step.microbatches, "norm_gradients", copies)
+    else:
         yield "tp", Call(_AR, numel * step.load.precision.reduce, tp, 1, "norm_gradients")
 
 
