@@ -3,8 +3,8 @@
     python bench/probe_cost.py [--rounds 40] [--block 1.5]
 
 Limits: import 5 ms, a put 10 microseconds, thread and hooks 0.5 percent of the wall time, and a ratio of step
-times whose 95 percent interval begins at 1.01 or below. Exit code 1 when one is not kept. Of import and put the
-quickest tenth counts: the rest waits for other programs.
+times whose 95 percent interval begins at 1.01 or below. Of import and put the quickest tenth counts: the rest
+waits for other programs. Exit code 1 when a limit is not kept.
 """
 
 from __future__ import annotations
