@@ -57,6 +57,7 @@ _FORMULAS: Final = {
     "loss.parallel": Formula("(16 + q) T V", "torch loss_parallel, DTensor cross entropy"),
     "loss.vocab_parallel": Formula("8 T V", "Megatron-LM, tensor_parallel/cross_entropy.py"),
     "loss.logits_gradient": Formula("q T V", "the output projection's backward pass"),
+    "buffers.eight_bit_weights": Formula("2 N of the layers' matrices", _TE),
     "unsharded.root": Formula("q P_root", _FSDP),
     "unsharded.layer": Formula("q P_l", _FSDP),
     "unsharded.layers": Formula("q x layers not yet freed", _FSDP),

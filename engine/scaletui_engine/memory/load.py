@@ -54,6 +54,12 @@ class Load:
         return self.framework in MEGATRON
 
     @property
+    def eight_bit_inputs(self) -> bool:
+        """Whether linear layers keep what they quantized: Transformer Engine's do, torchao's keep 16 bits."""
+        eight_bits = self.plan.runtime.float8 or self.precision.compute == 1
+        return eight_bits and self.framework is Framework.MEGATRON
+
+    @property
     def hf(self) -> bool:
         """Whether the layers are Hugging Face's."""
         return self.framework in (Framework.HF, Framework.DEEPSPEED)

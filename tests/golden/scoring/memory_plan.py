@@ -228,6 +228,7 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         fused_mlp=config.get("swiglu_fused", False if legacy else None),
         cp_exchange=CpExchange.ALL_TO_ALL if text(config, "cp_comm") == "a2a" else CpExchange.RING,
         float8=bool(text(config, "float8", "fp8")),
+        float8_weights=_holds_eight_bits(record),
         recompute_modules=tuple(part for part in re.split(r"[+,\s']+", modules) if part),
         activation_offload=flag(config, "activation_offload") or "activation offloading" in techniques,
         reshard_last="always" in text(config, "reshard"),
@@ -239,6 +240,15 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         capacity_factor=float(config.get("moe_capacity_factor") or 1),
         expandable_segments="expandable" in text(config, "alloc"),
     )
+
+
+def _holds_eight_bits(record: Record) -> bool:
+    """Megatron-Bridge's FP8 recipes gather 8-bit weights, all but the one that scales by block.
+
+    Source: NVIDIA-NeMo/Megatron-Bridge, src/megatron/bridge/training/mixed_precision.py.
+    """
+    recipe = text(record.config, "fp8")
+    return "megatron-bridge" in record.source.lower() and bool(recipe) and "block" not in recipe
 
 
 def _loop(config: Config, *, traced: bool) -> OptimizerLoop:

@@ -59,12 +59,12 @@ def _scores(load: Load) -> tuple[Saved, ...]:
 
 
 def _copied_output(load: Load) -> bool:
-    """The kernel keeps its output and the projection another layout of it.
+    """The kernel keeps its output and the projection another layout or an 8-bit copy of it.
 
     So does Megatron-LM before Transformer Engine, and context parallelism that exchanges sequence for heads.
     """
     exchange = load.plan.runtime.cp_exchange is CpExchange.ALL_TO_ALL and load.plan.axes.cp > 1
-    return exchange or load.framework is Framework.MEGATRON_LEGACY
+    return exchange or load.eight_bit_inputs or load.framework is Framework.MEGATRON_LEGACY
 
 
 def _keys_values(load: Load, width: Widths) -> tuple[Saved, ...]:

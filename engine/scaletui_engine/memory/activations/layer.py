@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.attention import attention, score_elements
@@ -45,7 +45,7 @@ def layer_activations(load: Load, unit: Unit, *, moe: bool) -> LayerActivations:
     arch = load.arch
     first = attention(load) if arch.mla is None else latent_attention(load, arch.mla)
     second = experts(load, arch.moe) if moe and arch.moe is not None else mlp(load)
-    everything = _trained((*first, *second), unit)
+    everything = in_eight_bits(_trained((*first, *second), unit), load)
     stays = kept(everything, unit, load)
     return LayerActivations(
         everything, stays, total(everything), total(stays), _backward(load, second, moe=moe)
@@ -60,6 +60,25 @@ def recomputed_layers(load: Load, layers: int) -> int:
     if runtime.recompute_layers is not None:
         return min(runtime.recompute_layers, layers)
     return layers // runtime.recompute_every
+
+
+def in_eight_bits(saved: tuple[Saved, ...], load: Load) -> tuple[Saved, ...]:
+    """The same with the inputs of linear layers in 8 bits, where the framework keeps what it quantized.
+
+    Transformer Engine does (pytorch/module/linear.py, `saved_inputmat`); torchao keeps the 16-bit input
+    (torchao/float8/float8_linear.py saves `input_hp`).
+    """
+    if not load.eight_bit_inputs:
+        return saved
+    return tuple(
+        replace(tensor, bytes=ceil_div(tensor.bytes, load.item)) if _quantized(tensor) else tensor
+        for tensor in saved
+    )
+
+
+def _quantized(tensor: Saved) -> bool:
+    """Whether only 8-bit products need a tensor; a router runs in 16 bits."""
+    return bool(tensor.weights) and "router" not in tensor.weights
 
 
 def _trained(saved: tuple[Saved, ...], unit: Unit) -> tuple[Saved, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.saved import widths
+from scaletui_engine.memory.census import QUANTIZED
 from scaletui_engine.memory.phases.common import (
     foreach_temporary,
     gradients,
@@ -74,7 +75,10 @@ def buffers(contents: Contents) -> tuple[Term, ...]:
     load = contents.load
     strategy, runtime = load.plan.strategy, load.plan.runtime
     if load.megatron:
-        return (("buffers", "buffers.dummy_gradients", _dummy_gradients(contents)),)
+        return (
+            ("buffers", "buffers.dummy_gradients", _dummy_gradients(contents)),
+            *_eight_bit_weights(contents),
+        )
     if strategy is Strategy.DDP and load.plan.axes.dp > 1 and not runtime.gradient_as_bucket_view:
         return (("buffers", "buffers.ddp_buckets", contents.states.gradients),)
     if strategy in (Strategy.ZERO1, Strategy.ZERO2):
@@ -109,6 +113,25 @@ def _step(contents: Contents) -> tuple[Term, ...]:
         return (foreach_temporary(contents),)
     copy = contents.states.master_weights if load.plan.offload is Offload.NONE else 0
     return (("buffers", "buffers.fp32_gradients", copy),)
+
+
+def _eight_bit_weights(contents: Contents) -> tuple[Term, ...]:
+    """Transformer Engine keeps an 8-bit copy of each matrix and its transpose from microbatch to microbatch.
+
+    Router, embedding and output projection run in 16 bits. Weights that are held in 8 bits need no copy; with
+    their transposes they take the 2 bytes of 16-bit ones (pytorch/module/base.py, `quantize_weight`).
+    """
+    load = contents.load
+    held = load.plan.runtime.float8_weights or load.precision.weights == 1
+    if held or not load.eight_bit_inputs:
+        return ()
+    elements = sum(
+        tensor.numel * count
+        for kind, count in contents.layers
+        for tensor in kind.unit.tensors
+        if tensor.role in QUANTIZED and len(tensor.shape) > 1
+    )
+    return (("buffers", "buffers.eight_bit_weights", 2 * elements),)
 
 
 def _dummy_gradients(contents: Contents) -> int:
