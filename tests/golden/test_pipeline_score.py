@@ -44,30 +44,34 @@ CASE = {"schedule": "1f1b", "p": 4, "m": 8, "v": 1, "F": 1, "I": 1, "W": 1, "B_f
 PER_DEVICE = {"schedule": "interleaved_1f1b(torch flex rounds)", "v": 2, "per": "device", "comm": 1}
 
 
-@pytest.mark.parametrize(
-    ("case", "code", "status", "predicted", "reason"),
-    [
-        ({**CASE, "makespan": 33}, 0, "ok", 33, ""),
-        ({**CASE, "makespan": 34}, 1, "off", 33, "makespan 33.0 not 34"),
-        ({**CASE, "makespan": 33, "peak_live_chunks": [4, 3, 2, 2]}, 1, "off", 33, "peak_live_chunks"),
-        ({**CASE, "makespan": None}, 0, "reported", 33, ""),
-        (CASE, 0, "reported", 33, ""),
-        ({**CASE, "schedule": "chimera", "makespan": 1}, 1, "inexpressible", None, "schedule 'chimera'"),
-        ({**CASE, "per": "token", "makespan": 1}, 1, "inexpressible", None, "per 'token'"),
-        ({"schedule": "1f1b", "m": 8, "makespan": 1}, 1, "inexpressible", None, "field 'p'"),
-        ({**CASE, **PER_DEVICE, "makespan": 46}, 0, "ok", 46, ""),
-        ({**CASE, "makespan": 33, "colour": "red"}, 0, "ok", 33, "not compared: colour"),
-    ],
-    ids=["equal", "makespan off", "peak off", "null", "no expectation", "unknown schedule", "unknown unit",
-         "no ranks", "per device", "unknown field"],
-)  # fmt: skip
-def test_exact_case(
-    case: dict[str, Any], code: int, status: str, predicted: float | None, reason: str, tmp_path: Path
-) -> None:
-    found, report = _scored(tmp_path, {"own_sim_exact_cases": [case]})
-    (record,) = report["records"]
-    assert (found, record["status"], record["predicted"]) == (code, status, predicted)
-    assert reason in record["reason"]
+CASES = {
+    "equal": ({**CASE, "makespan": 33}, "ok", 33, ""),
+    "makespan off": ({**CASE, "makespan": 34}, "off", 33, "makespan 33.0 not 34"),
+    "peak off": ({**CASE, "peak_live_chunks": [4, 3, 2, 2]}, "off", 33, "peak_live_chunks"),
+    "null": ({**CASE, "makespan": None}, "reported", 33, ""),
+    "no expectation": (CASE, "reported", 33, ""),
+    "unknown schedule": ({**CASE, "schedule": "chimera", "makespan": 1}, "inexpressible", None, "'chimera'"),
+    "unknown unit": ({**CASE, "per": "token", "makespan": 1}, "inexpressible", None, "per 'token'"),
+    "no ranks": ({"schedule": "1f1b", "m": 8, "makespan": 1}, "inexpressible", None, "field 'p'"),
+    "per device": ({**CASE, **PER_DEVICE, "makespan": 46}, "ok", 46, ""),
+    "unknown field": ({**CASE, "makespan": 33, "colour": "red"}, "ok", 33, "not compared: colour"),
+}
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The record of every case, from one run that fails its gate."""
+    cases = [case for case, *_ in CASES.values()]
+    code, report = _scored(tmp_path_factory.mktemp("score"), {"own_sim_exact_cases": cases})
+    assert code == 1
+    return dict(zip(CASES, report["records"], strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exact_case(name: str, scored: dict[str, dict[str, Any]]) -> None:
+    _, status, predicted, reason = CASES[name]
+    assert (scored[name]["status"], scored[name]["predicted"]) == (status, predicted)
+    assert reason in scored[name]["reason"]
 
 
 def test_any_subset_of_keys_and_remarks(tmp_path: Path) -> None:
