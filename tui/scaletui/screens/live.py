@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from scaletui.state.live import LiveState
     from scaletui.state.session import Session
     from scaletui.view.row import Row
+    from scaletui_engine.live.snapshot import Snapshot
 
 FRAME: Final = 3
 """Header, news and keys."""
@@ -85,12 +86,13 @@ class LiveScreen(ModeScreen):
             self.watcher.close()
 
     def _watch(self) -> None:
-        worker = get_current_worker()
-        if self.watcher is not None:
-            self.watcher.run(
-                lambda snapshot: void(self.post_message(SnapshotArrived(snapshot))),
-                lambda: worker.is_cancelled,
-            )
+        worker, watcher = get_current_worker(), self.watcher
+
+        def hand_on(snapshot: Snapshot) -> None:
+            self.post_message(SnapshotArrived(snapshot))
+
+        if watcher is not None:
+            watcher.run(hand_on, lambda: worker.is_cancelled)
 
     def on_snapshot_arrived(self, message: SnapshotArrived) -> None:
         """Show it, unless the picture stands still."""
@@ -201,7 +203,3 @@ class LiveScreen(ModeScreen):
         if self.session is None or self.state.shown is None:
             return ()
         return empty_rows(self.state.shown, box, self.session.pen)
-
-
-def void(_value: object) -> None:
-    """For a callback whose result nobody wants."""
