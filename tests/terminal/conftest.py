@@ -51,7 +51,7 @@ def start_app(tmp_path: Path) -> Iterator[Start]:
             variables = {"SCALETUI_DIR": str(tmp_path / "rings"), **given.environment}
             command = [sys.executable, "-m", "scaletui", *arguments]
             terminal = programs.enter_context(PseudoTerminal(command, replace(given, environment=variables)))
-            terminal.wait_for("quit")
+            terminal.wait_for("? help")
             if not moves:
                 terminal.wait_quiet(0.7)
             return terminal

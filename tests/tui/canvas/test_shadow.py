@@ -122,3 +122,19 @@ def test_differences_end_in_the_picture_that_was_meant(pictures: list[list[list[
         terminal.feed(written(shadow, *((0, y, line) for y, line in enumerate(lines))).encode())
     alone.feed(written(Shadow(), *((0, y, line) for y, line in enumerate(lines))).encode())
     assert terminal.visible == alone.visible
+
+
+@given(picture=PICTURES, room=st.integers(1, 60))
+def test_a_picture_cut_into_frames_is_the_picture(picture: list[list[Segment]], room: int) -> None:
+    lines = [cells_of(segments) for segments in picture]
+    shadow, terminal, whole = Shadow(), Screen(70, 4), Screen(70, 4)
+    cut = True
+    while cut:
+        frame = Frame(shadow, ColorSystem.TRUECOLOR, room)
+        for y, line in enumerate(lines):
+            frame.draw(0, y, line)
+        cut, text = frame.cut, frame.text()
+        assert text or not cut
+        terminal.feed(text.encode())
+    whole.feed(written(Shadow(), *((0, y, line) for y, line in enumerate(lines))).encode())
+    assert terminal.visible == whole.visible

@@ -54,10 +54,21 @@ class FrugalApp(App[ReturnType]):
 
     def _difference(self, stretches: Callable[[], Iterator[Stretch]], console: Console) -> str:
         """What the library calls for the bytes of an update."""
-        frame = Frame(self._shadow, COLOR_SYSTEMS[console.color_system or "truecolor"])
+        system = COLOR_SYSTEMS[console.color_system or "truecolor"]
+        frame = Frame(self._shadow, system, room_for(*self.size))
         for x, y, strip in stretches():
             frame.draw(x, y, cells_of(strip))
+        if frame.cut:
+            self.call_later(self.refresh)
         return frame.text()
+
+
+def room_for(width: int, height: int) -> int:
+    """Bytes after which a frame begins no further stretch.
+
+    With its last one it stays within what may be written at once: 4 KB at 80x24, 8 KB at 200x50.
+    """
+    return min(max(width * height * 3 // 5, 3000), 6000)
 
 
 def stretches_of(update: Any) -> Callable[[], Iterator[Stretch]] | None:

@@ -38,11 +38,17 @@ class Shadow:
 
 
 class Frame:
-    """One frame: takes stretches of cells, keeps the shadow, and gives what has to be written."""
+    """One frame: takes stretches of cells, keeps the shadow, and gives what has to be written.
 
-    def __init__(self, shadow: Shadow, system: ColorSystem) -> None:
+    A frame that has grown past `room` bytes takes no more and is `cut`: what is left differs from the shadow
+    still, so the next frame writes it, and a key is answered between the two.
+    """
+
+    def __init__(self, shadow: Shadow, system: ColorSystem, room: int = 1 << 30) -> None:
+        self.cut = False
         self._shadow = shadow
         self._system = system
+        self._room = room
         self._written: list[str] = []
         self._style = PLAIN
         self._place = (-1, -1)
@@ -54,10 +60,13 @@ class Frame:
         if shown == cells:
             return
         for start, end in changed_stretches(shown, cells):
+            if self._room <= 0:
+                self.cut = True
+                return
             self._move(x + start, y)
             self._write(cells[start:end])
             self._place = (x + end, y)
-        line[x : x + len(cells)] = cells
+            line[x + start : x + end] = cells[start:end]
 
     def text(self) -> str:
         """Everything that has to be written, and the terminal plain again."""
@@ -69,14 +78,20 @@ class Frame:
     def _move(self, x: int, y: int) -> None:
         if (x, y) != self._place:
             ahead = x - self._place[0] if y == self._place[1] else 0
-            self._written.append(f"\x1b[{ahead}C" if ahead > 0 else f"\x1b[{y + 1};{x + 1}H")
+            self._put(f"\x1b[{ahead}C" if ahead > 0 else f"\x1b[{y + 1};{x + 1}H")
 
     def _write(self, cells: list[Cell]) -> None:
+        pieces: list[str] = []
         for text, style in cells:
             if style is not self._style and not (text == " " and ground(self._style) is style):
-                self._written.append(change(self._style, style, self._system))
+                pieces.append(change(self._style, style, self._system))
                 self._style = style
-            self._written.append(text)
+            pieces.append(text)
+        self._put("".join(pieces))
+
+    def _put(self, text: str) -> None:
+        self._written.append(text)
+        self._room -= len(text) if text.isascii() else len(text.encode())
 
 
 def changed_stretches(shown: list[Cell | None], wanted: list[Cell]) -> list[tuple[int, int]]:
