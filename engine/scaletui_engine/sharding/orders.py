@@ -54,9 +54,10 @@ def mesh_of(axes: Axes, order: Order = Order.MEGATRON) -> Mesh:
 
 def order_of(name: str) -> Order:
     """The order of that name. Raises UnknownNameError."""
-    if name not in list(Order):
-        raise UnknownNameError("order", name, list(Order))
-    return Order(name)
+    known = {order.value: order for order in Order}
+    if name not in known:
+        raise UnknownNameError("order", name, known)
+    return known[name]
 
 
 def mesh_in_order(order: str, sizes: Mapping[str, int]) -> Mesh:

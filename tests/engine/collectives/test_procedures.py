@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scaletui_engine.collectives import registry
@@ -17,6 +17,7 @@ from scaletui_engine.collectives.wire import Collective, sent_bytes
 from scaletui_engine.errors import DivisibilityError, UnknownNameError, ValueRangeError
 
 ALL_REDUCES = [name for name in registry.NAMES if name.endswith("all-reduce")]
+FEW = settings(max_examples=25, deadline=None)
 POWERS = ("doubling-all-reduce", "halving-all-reduce")
 
 
@@ -27,6 +28,7 @@ def arrays(ranks: int, elements: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", ALL_REDUCES)
+@FEW
 @given(power=st.integers(0, 4), ranks=st.integers(1, 9), elements=st.integers(0, 40))
 def test_all_reduce_is_the_sum(name: str, power: int, ranks: int, elements: int) -> None:
     ranks = 1 << power if name in POWERS else ranks
@@ -36,6 +38,7 @@ def test_all_reduce_is_the_sum(name: str, power: int, ranks: int, elements: int)
         np.testing.assert_array_equal(found, sum(given_))
 
 
+@FEW
 @given(ranks=st.integers(1, 9), elements=st.integers(0, 40))
 def test_reduce_scatter_leaves_block_i_on_rank_i(ranks: int, elements: int) -> None:
     given_ = arrays(ranks, elements)
@@ -44,6 +47,7 @@ def test_reduce_scatter_leaves_block_i_on_rank_i(ranks: int, elements: int) -> N
         np.testing.assert_array_equal(found[start:stop], sum(given_)[start:stop])
 
 
+@FEW
 @given(ranks=st.integers(1, 9), elements=st.integers(0, 40))
 def test_all_gather_brings_block_i_from_rank_i(ranks: int, elements: int) -> None:
     given_ = arrays(ranks, elements)
@@ -53,6 +57,7 @@ def test_all_gather_brings_block_i_from_rank_i(ranks: int, elements: int) -> Non
 
 
 @pytest.mark.parametrize("name", ["ring-broadcast", "tree-broadcast"])
+@FEW
 @given(ranks=st.integers(1, 9), elements=st.integers(0, 40))
 def test_broadcast_gives_rank_0s_array_to_all(name: str, ranks: int, elements: int) -> None:
     given_ = arrays(ranks, elements)
@@ -60,6 +65,7 @@ def test_broadcast_gives_rank_0s_array_to_all(name: str, ranks: int, elements: i
         np.testing.assert_array_equal(found, given_[0])
 
 
+@FEW
 @given(ranks=st.integers(1, 9), each=st.integers(0, 6))
 def test_all_to_all_transposes_blocks(ranks: int, each: int) -> None:
     given_ = arrays(ranks, ranks * each)
@@ -69,6 +75,7 @@ def test_all_to_all_transposes_blocks(ranks: int, each: int) -> None:
 
 
 @pytest.mark.parametrize("name", registry.NAMES)
+@FEW
 @given(power=st.integers(0, 4), elements=st.integers(0, 40))
 def test_what_is_sent_is_received(name: str, power: int, elements: int) -> None:
     ranks = 1 << power

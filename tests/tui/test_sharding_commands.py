@@ -1,0 +1,139 @@
+"""scaletui shard, ranks, traffic and simulate: what they print, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from scaletui import cli
+from scaletui.text.language import set_language
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LLAMA = ("--model", "llama3-8b", "--gpu", "h100-sxm", "--gpus", "16")
+ROWS = ("--shape", "10,4", "--mesh", "dp=4,tp=2", "--placements", "S(0),R")
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(Path(__file__).parents[2])
+    yield
+    set_language("en")
+
+
+def said(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert cli.main(list(argv)) == 0
+    return capsys.readouterr().out
+
+
+def answered(capsys: pytest.CaptureFixture[str], *argv: str) -> Any:
+    return json.loads(said(capsys, *argv, "--json"))
+
+
+def test_slices_are_half_open(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "shard", *ROWS, "--element", "9,0")
+    assert [row["slices"] for row in found["ranks"][::2]] == [
+        [[[0, 3]], [[0, 4]]], [[[3, 6]], [[0, 4]]], [[[6, 9]], [[0, 4]]], [[[9, 10]], [[0, 4]]],
+    ]  # fmt: skip
+    assert (found["replicas"], found["padded_shape"], found["holders"]) == (2, [3, 4], [6, 7])
+
+
+def test_empty_ranks_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "shard", "--shape", "3,4", "--mesh", "8", "--placements", "S(0)")
+    assert "5 empty ranks: 3-7" in text
+    assert re.search(r"2 +2 +2:3 +0:4 +4\n", text)
+
+
+def test_partial_is_no_replica(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "shard", "--shape", "4,4", "--mesh", "2,2", "--placements", "P,S(0)")
+    assert "partial: a value exists only once 2 ranks are summed" in text
+    assert "replicas" not in text
+
+
+def test_a_parameter_of_a_scenario(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "layers.31.attention.wq"
+    found = answered(capsys, "shard", *LLAMA, "--tp", "8", "--param", name, "--element", "600,0")
+    assert found["placements"] == {"dp_shard_cp": "_S(0,sf=8)", "tp": "S(0)"}
+    assert [row["slices"][0] for row in found["ranks"][:2]] == [[[0, 256]], [[512, 768]]]
+    assert (found["holders"], found["ranks"][0]["bytes"]) == ([1], 256 * 4096 * 4)
+    text = said(capsys, "shard", *LLAMA, "--strategy", "zero3", "--param", name)
+    assert "0:1048576" in text
+
+
+def test_ranks_under_four_conventions(capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ("ranks", "--scenario", "llama3-405b-16384", "--rank", "12345")
+    found = answered(capsys, *argv)
+    assert found["conventions"]["megatron"] == {"tp": 1, "cp": 0, "dp": 7, "pp": 12}
+    assert found["conventions"]["llama3"] == {"tp": 1, "cp": 0, "dp": 96, "pp": 7}
+    tp = next(group for group in found["groups"] if group["axis"] == "tp")
+    assert (tp["ranks"], tp["leave_node"]) == (list(range(12344, 12352)), 0)
+    assert "rank 12345: node 1543, NVLink domain 1543" in said(capsys, *argv, "--order", "llama3")
+
+
+def test_tensor_parallelism_over_nodes_is_warned_about(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "ranks", *LLAMA, "--tp", "4", "--gpus-per-node", "2")
+    assert "tp leaves" not in text
+    text = said(capsys, "ranks", "--model", "llama3-8b", "--gpu", "a6000", "--gpus", "4", "--tp", "4")
+    assert "tp leaves the NVLink domain in 1 of 1 groups" in text
+
+
+def test_traffic_in_two_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "traffic", *LLAMA, "--tp", "2")
+    assert {row["op"] for row in found["paper"]} >= {"all-gather", "reduce-scatter"}
+    assert found["framework"] == "torch 2.13"
+    assert all(row["sent_bytes"] <= 2 * row["payload_bytes"] for row in found["implemented"])
+    text = said(capsys, "traffic", *LLAMA, "--tp", "2")
+    assert "as papers count it" in text
+    assert "as torch 2.13 sends it" in text
+
+
+def test_simulations(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "simulate", "zero", "--ranks", "2", "--check")
+    assert [each["name"] for each in found["simulations"]] == ["zero1", "zero2", "zero3"]
+    assert all(each["exact"] for each in found["simulations"])
+    text = said(capsys, "simulate", "fsdp", "--ranks", "3")
+    assert re.search(r"fsdp +unsharded +261 +261\n", text)
+
+
+def test_a_collective_step_by_step(capsys: pytest.CaptureFixture[str]) -> None:
+    found = answered(capsys, "simulate", "ring-all-reduce", "--ranks", "4", "--elements", "8")
+    assert (len(found["steps"]), found["sent"]) == (6, [12, 12, 12, 12])
+    text = said(capsys, "simulate", "tree-broadcast", "--ranks", "4")
+    assert "tree broadcast, 2 steps; a rank sends at most 32 of 16 elements" in text
+
+
+@pytest.mark.parametrize(
+    ("argv", "line"),
+    [
+        (["shard"], "missing: --shape --mesh --placements"),
+        (["shard", "--shape", "4"], "missing: --mesh --placements"),
+        (["shard", "--shape", "4,x", *ROWS[2:]], "--shape: '4,x' is not a whole number"),
+        (["shard", *ROWS[:4], "--placements", "Q,R"], "unknown placement 'Q'"),
+        (["shard", *ROWS[:4], "--placements", "S(2),R"], "dim 2 is not in -2 <= dim < 2"),
+        (["shard", *ROWS, "--param", "norm"], "--shape does not go with --param"),
+        (["shard", *ROWS, "--rank", "8"], "rank 8 is not in 0 <= rank < world = 8"),
+        (["shard", *LLAMA, "--param", "layers.0.attention.wz"], "did you mean"),
+        (["ranks", *LLAMA, "--order", "megatorn"], "unknown order 'megatorn', did you mean 'megatron'"),
+        (["ranks", *LLAMA, "--rank", "16"], "rank 16 is not in 0 <= rank < world = 16"),
+        (["traffic", *LLAMA, "--stage", "1"], "stage 1 is not in 0 <= stage < pp = 1"),
+        (["simulate", "fdsp"], "unknown simulation 'fdsp', did you mean 'fsdp'"),
+        (["simulate", "dp", "--stage", "2"], "--stage does not go with dp"),
+        (["simulate", "halving-all-reduce", "--ranks", "6"], "6 ranks are no power of 2"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_unusable_input_is_one_line_and_two(
+    argv: list[str], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(argv) == cli.UNUSABLE_INPUT
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert line in captured.err
