@@ -253,3 +253,17 @@ def test_frames_a_second(environ: dict[str, str], words: list[str], fps: int) ->
     options.command = "live"
     chosen = screen.screen_options(options, environ)
     assert (chosen.fps, chosen.mode, chosen.mouse) == (fps, "live", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [
+        ([], "scaletui.commands.schedule"),
+        (["1f1b", "--stages", "4"], "scaletui.commands.schedule"),
+        (["--scenario", "lesson-7b"], "scaletui.commands.schedule"),
+        (["--model", "llama3-70b", "--pp", "4"], "scaletui.commands.screen"),
+        (["--gpus=64"], "scaletui.commands.screen"),
+    ],
+)
+def test_a_plan_after_schedule_asks_for_the_screen(words: list[str], module: str) -> None:
+    assert vars(commands.load("schedule", words))["__name__"] == module

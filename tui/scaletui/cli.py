@@ -27,7 +27,7 @@ BROKEN_PIPE: Final = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code of DESIGN's table."""
+    """Run one command and return the exit code: 0 done, 1 a failed check, 2 unusable input."""
     set_language()
     _tolerate_narrow_encodings()
     try:
@@ -57,7 +57,7 @@ def _dispatch(argv: list[str]) -> int:
     name = rest.pop(0) if named else DEFAULT_COMMAND
     if name not in commands.MODULES:
         raise UnknownNameError("command", name, commands.MODULES)
-    command = commands.load(name)
+    command = commands.load(name, rest)
     parser = Parser(f"scaletui {name}" if named else "scaletui", tr(command.HELP))
     command.add_arguments(parser)
     options.command = name

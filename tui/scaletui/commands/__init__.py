@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 MODULES: Final = {
     "budget": "scaletui.commands.screen",
@@ -26,6 +26,13 @@ MODULES: Final = {
 }
 """Command -> module, in the order in which help lists them."""
 
+PLAN_OPTIONS: Final = frozenset(
+    ("--model", "--gpu", "--gpus", "--gpus-per-node", "--tp", "--cp", "--ep", "--pp", "--dp-replicate",
+     "--dp-shard", "--strategy", "--precision", "--optimizer", "--recompute", "--offload", "--micro-batch",
+     "--global-batch", "--seq", "--schedule", "--layer-split")
+)  # fmt: skip
+"""Options of a scenario that a schedule alone does not take."""
+
 
 class Command(Protocol):
     """What a command's module offers."""
@@ -38,6 +45,7 @@ class Command(Protocol):
     """Does it and returns the exit code; the namespace also holds `command` and the global options."""
 
 
-def load(name: str) -> Command:
-    """The module of a command."""
-    return cast("Command", import_module(MODULES[name]))
+def load(name: str, words: Sequence[str] = ()) -> Command:
+    """The module of a command; a plan's options after "schedule" ask for the screen on that plan."""
+    asks_screen = name == "schedule" and any(word.partition("=")[0] in PLAN_OPTIONS for word in words)
+    return cast("Command", import_module(MODULES["budget" if asks_screen else name]))
