@@ -59,7 +59,7 @@ def test_loads_nothing_heavy(argv: tuple[str, ...]) -> None:
 
 
 def test_the_listing_sees_what_is_heavy() -> None:
-    assert "numpy" in loaded("lesson", "--plain")[1]
+    assert "numpy" in loaded("simulate", "dp")[1]
 
 
 ENGINE_ALONE = """

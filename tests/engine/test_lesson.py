@@ -42,19 +42,27 @@ def rows(name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     ]
 
 
+def grouped(name: str, argument: str) -> list[Any]:
+    """The rows of a table in one case for each value of an argument."""
+    table = rows(name)
+    values = dict.fromkeys(given[argument] for given, _ in table)
+    return [
+        pytest.param([row for row in table if row[0][argument] == value], id=f"{argument}-{value}")
+        for value in values
+    ]
+
+
 def case(row: tuple[dict[str, Any], dict[str, Any]]) -> str:
     return "-".join(str(value) for value in row[0].values())
 
 
-@pytest.mark.parametrize("row", rows("memory_calculator"), ids=case)
-def test_memory_calculator(row: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    arguments, expected = row
-    result: dict[str, Any] = dict(lesson.memory_calculator(**arguments))
-    for key in ("params_billions", "num_gpus", "sharding"):
-        assert result.pop(key) == arguments[key]
-    assert result.pop("fits_on_80gb") is expected["fits_on_80gb"]
-    floats = {key: value for key, value in expected.items() if key != "fits_on_80gb"}
-    assert result == pytest.approx(floats, rel=EXACT, abs=0)
+@pytest.mark.parametrize("table", grouped("memory_calculator", "sharding"))
+def test_memory_calculator(table: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    for arguments, expected in table:
+        result: dict[str, Any] = dict(lesson.memory_calculator(**arguments))
+        echoed = {key: result.pop(key) for key in ("params_billions", "num_gpus", "sharding")}
+        assert echoed == {key: arguments[key] for key in echoed}
+        assert result == pytest.approx(expected, rel=EXACT, abs=0), arguments
 
 
 @pytest.mark.parametrize("row", rows("mixed_precision_comparison"), ids=case)
@@ -63,14 +71,14 @@ def test_mixed_precision_comparison(row: tuple[dict[str, Any], dict[str, Any]]) 
     assert lesson.mixed_precision_comparison(**arguments) == pytest.approx(expected, rel=EXACT, abs=0)
 
 
-@pytest.mark.parametrize("row", rows("pipeline"), ids=case)
-def test_pipeline(row: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    arguments, expected = row
-    timeline, total, bubble = lesson.simulate_pipeline_parallelism(**arguments)
-    assert total == expected["total_time"] == expected["closed_form_total"]
-    assert bubble == pytest.approx(expected["bubble_fraction"], rel=EXACT, abs=EXACT)
-    assert len(timeline) == 2 * arguments["num_stages"] * arguments["num_microbatches"]
-    assert {end - start for start, end in timeline.values()} == {expected["layers_per_stage"]}
+@pytest.mark.parametrize("table", grouped("pipeline", "num_layers"))
+def test_pipeline(table: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
+    for arguments, expected in table:
+        timeline, total, bubble = lesson.simulate_pipeline_parallelism(**arguments)
+        assert total == expected["total_time"] == expected["closed_form_total"], arguments
+        assert bubble == pytest.approx(expected["bubble_fraction"], rel=EXACT, abs=EXACT), arguments
+        assert len(timeline) == 2 * arguments["num_stages"] * arguments["num_microbatches"]
+        assert {end - start for start, end in timeline.values()} == {expected["layers_per_stage"]}
 
 
 @pytest.mark.parametrize(("given", "events"), ORACLE["pipeline_timelines"]["rows"], ids=str)
@@ -79,20 +87,20 @@ def test_pipeline_timeline(given: list[int], events: list[list[Any]]) -> None:
     assert sorted([*key, *span] for key, span in timeline.items()) == sorted(events)
 
 
-@pytest.mark.parametrize("row", rows("pipeline"), ids=case)
+@pytest.mark.parametrize("table", grouped("pipeline", "num_layers"))
 def test_corrected_pipeline_names_both_bubbles_and_drops_no_layer(
-    row: tuple[dict[str, Any], dict[str, Any]],
+    table: list[tuple[dict[str, Any], dict[str, Any]]],
 ) -> None:
-    arguments, expected = row
-    if expected["layers_dropped"]:
-        with pytest.raises(ScenarioError, match=r"layers / .* stages = .*not a whole number"):
-            corrected_pipeline(**arguments)
-        return
-    pipeline = corrected_pipeline(**arguments)
-    closed_form = float(Fraction(expected["closed_form_bubble"]))
-    assert pipeline.bubble_over_makespan == pytest.approx(closed_form, rel=EXACT)
-    assert pipeline.bubble_over_ideal == pytest.approx(expected["bubble_over_ideal"], rel=EXACT)
-    assert pipeline.total_time * 2 == 3 * expected["total_time"]
+    for arguments, expected in table:
+        if expected["layers_dropped"]:
+            with pytest.raises(ScenarioError, match=r"layers / .* stages = .*not a whole number"):
+                corrected_pipeline(**arguments)
+            continue
+        pipeline = corrected_pipeline(**arguments)
+        closed_form = float(Fraction(expected["closed_form_bubble"]))
+        assert pipeline.bubble_over_makespan == pytest.approx(closed_form, rel=EXACT), arguments
+        assert pipeline.bubble_over_ideal == pytest.approx(expected["bubble_over_ideal"], rel=EXACT)
+        assert pipeline.total_time * 2 == 3 * expected["total_time"]
 
 
 def batch_and_weight(arguments: dict[str, Any]) -> tuple[Any, Any]:
