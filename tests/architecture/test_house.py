@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,18 @@ SIGNATURES_OF_OTHERS = {
 TOP_LEVEL = {"README.md", "Makefile", "pyproject.toml", *PRODUCT, "tests", "bench"}
 
 
+@cache
+def text(path: Path) -> str:
+    """What a file holds, read once."""
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    """Its syntax tree, built once."""
+    return ast.parse(text(path))
+
+
 def python_files(*folders: str) -> Iterator[Path]:
     """Every module of the folders."""
     for folder in folders:
@@ -33,7 +46,7 @@ def python_files(*folders: str) -> Iterator[Path]:
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Every function of a file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node
 
@@ -56,7 +69,7 @@ def test_files_are_short() -> None:
     long = [
         f"{path.relative_to(ROOT)}: {lines}"
         for path in python_files(*PRODUCT, "tests", "bench")
-        if (lines := path.read_text(encoding="utf-8").count("\n")) > FILE_LINES
+        if (lines := text(path).count("\n")) > FILE_LINES
     ]
     assert long == []
 
@@ -94,7 +107,7 @@ def test_no_stray_words(pattern: str) -> None:
         f"{path.relative_to(ROOT)}: {match[0]}"
         for path in python_files(*PRODUCT, "tests", "bench")
         if path != here
-        for match in re.finditer(pattern, path.read_text(encoding="utf-8"))
+        for match in re.finditer(pattern, text(path))
     ]
     assert found == []
 
@@ -104,7 +117,7 @@ def test_broad_excepts_are_the_probes_alone() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in python_files(*PRODUCT)
         if "scaletui_probe" not in path.parts
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
     ]
@@ -115,7 +128,7 @@ def test_every_module_says_what_it_is() -> None:
     silent = [
         str(path.relative_to(ROOT))
         for path in python_files(*PRODUCT, "tests", "bench")
-        if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) is None
+        if ast.get_docstring(tree(path)) is None
     ]
     assert silent == []
 

@@ -7,6 +7,7 @@ import importlib.util
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,12 @@ def imports_in(folder: str, *, but: tuple[str, ...] = ()) -> Iterator[Import]:
     for path in sorted((ROOT / folder).rglob("*.py")):
         where = path.relative_to(ROOT).as_posix()
         if not where.startswith(but):
-            yield from imports_of(path.read_text(encoding="utf-8"), where)
+            yield from _imports_of_file(path, where)
+
+
+@cache
+def _imports_of_file(path: Path, where: str) -> tuple[Import, ...]:
+    return tuple(imports_of(path.read_text(encoding="utf-8"), where))
 
 
 def breaches(found: Iterator[Import], forbidden: tuple[str, ...], *, at_start: bool = False) -> list[str]:
