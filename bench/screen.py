@@ -22,6 +22,10 @@ from terminal.pseudo_terminal import PseudoTerminal, Setup, frames
 RIGHT, LEFT, DOWN, UP = b"\x1b[C", b"\x1b[D", b"\x1b[B", b"\x1b[A"
 KEYS = {"choose a field": (DOWN, UP), "edit": (RIGHT, LEFT), "change of screen": (b"2", b"1")}
 IDLE_S = 5.0
+PIPELINE = (
+    "--model", "llama3-8b", "--gpu", "h100-sxm", "--gpus", "32", "--pp", "4", "--global-batch", "64",
+)  # fmt: skip
+"""4 ranks, 8 microbatches, for the schedule's clock."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,25 @@ def measure(line: Line, keys: int, folder: str) -> None:
         print(f"  idle               {idle_bytes} bytes, {share:.1%} of a core over {IDLE_S:.0f} s")
 
 
+def play(line: Line, folder: str) -> None:
+    """Print what the schedule's clock costs while it runs."""
+    setup = Setup(line.columns, line.rows, {"SCALETUI_DIR": folder}, bytes_per_s=line.bytes_per_s)
+    command = [sys.executable, "-m", "scaletui", "budget", *PIPELINE]
+    with PseudoTerminal(command, setup) as terminal:
+        terminal.wait_for("quit")
+        terminal.send(b"2")
+        terminal.wait_for("makespan")
+        terminal.wait_quiet(1.5)
+        mark, before = terminal.send(b" "), cpu_s(terminal.process.pid)
+        terminal.bytes_during(IDLE_S * 2)
+        share = (cpu_s(terminal.process.pid) - before) / (IDLE_S * 2)
+        sizes = [len(frame) for frame in frames(terminal.since(mark))]
+        print(
+            f"  schedule playing   {len(sizes)} frames of {statistics.mean(sizes):,.0f} bytes,"
+            f" the largest {max(sizes):,}; {share:.1%} of a core over {IDLE_S * 2:.0f} s"
+        )
+
+
 def main() -> None:
     """Measure three terminals."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -86,6 +109,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for line in (Line(80, 24), Line(200, 50), Line(200, 50, 100_000)):
             measure(line, keys, folder)
+            play(line, folder)
 
 
 if __name__ == "__main__":

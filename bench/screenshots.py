@@ -9,7 +9,7 @@ import asyncio
 import os
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from scaletui.state import live as live_state
 from scaletui.text.language import set_language
 from scaletui_engine.defaults import Choices, scenario_from
 from scaletui_engine.plan import Recompute
+from scaletui_engine.schedule_rules import schedule_names, schedule_rule
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -34,6 +35,8 @@ PLAN = Choices(
     model="llama3-70b", gpu="h100-sxm", gpus=64, tp=4, pp=4, global_batch=32, seq=4096,
     recompute=Recompute.SELECTIVE,
 )  # fmt: skip
+PIPELINE = Choices(model="llama3-8b", gpu="h100-sxm", gpus=32, pp=4, global_batch=64)
+"""4 ranks, 8 microbatches: every schedule is drawn with it."""
 STEPS = 60
 """Steps that the job has made when it is drawn, so that there is a trend to see."""
 PATIENCE_S = 90
@@ -45,12 +48,15 @@ class Shot:
 
     options: ScreenOptions
     size: tuple[int, int]
+    of: str = ""
+    """What the picture is of, where a mode has several."""
 
     @property
     def name(self) -> str:
         """budget-80x24-dark.svg"""
         columns, rows = self.size
-        return f"{self.options.mode}-{columns}x{rows}-{self.options.theme}.svg"
+        mode = f"{self.options.mode}-{self.of}" if self.of else self.options.mode
+        return f"{mode}-{columns}x{rows}-{self.options.theme}.svg"
 
 
 def shots(mode: str, ring_dir: str | None = None) -> list[Shot]:
@@ -61,6 +67,20 @@ def shots(mode: str, ring_dir: str | None = None) -> list[Shot]:
         for theme in THEMES
         for size in SIZES
     ]
+
+
+def schedule_shots() -> list[Shot]:
+    """Every schedule that takes 4 ranks and 8 microbatches."""
+    found: list[Shot] = []
+    for name in schedule_names():
+        chunks = max(schedule_rule(name).chunks[0], 1)
+        several = schedule_rule(name).chunks[1] is None
+        choices = replace(PIPELINE, schedule=name, chunks=2 if several else chunks)
+        options = ScreenOptions(mode="schedule", scenario=scenario_from(choices), theme="dark")
+        # A file system may not tell 1F1B from 1f1b.
+        of = f"torch-{name}" if name[0].isupper() or name.endswith("B") else name
+        found.append(Shot(options, (80, 24), of))
+    return found
 
 
 async def draw(shot: Shot, folder: Path) -> None:
@@ -86,7 +106,7 @@ async def _steps(app: ScaletuiApp, pilot: Pilot[None]) -> None:
 async def main(folder: Path) -> None:
     """Every picture, one after the other."""
     folder.mkdir(parents=True, exist_ok=True)
-    for shot in shots("budget"):
+    for shot in (*shots("budget"), *shots("schedule"), *schedule_shots()):
         await draw(shot, folder)
     with tempfile.TemporaryDirectory() as rings:
         os.chmod(rings, 0o700)

@@ -37,7 +37,7 @@ from scaletui.view.schedule import (
     wide_below_rows,
 )
 from scaletui.view.schedule_explain import explain_rows
-from scaletui.view.schedule_head import head_rows
+from scaletui.view.schedule_head import head_rows, playhead_row
 from scaletui.view.schedule_lanes import label_width, lane_rows
 from scaletui.view.schedule_layout import HEAD, LEAST_PLAN, WIDE_WORDS, WORDS, Layout, layout_of
 from scaletui_engine.errors import ScenarioError
@@ -91,6 +91,7 @@ class ScheduleScreen(PlayerScreen):
         """What is being simulated, or was last."""
         self._shown_action = -1
         self._page: object = None
+        self._drawn: tuple[Layout, int] | None = None
         self.table = Table()
         """All schedules, where there is room for them beneath the lanes."""
 
@@ -148,8 +149,8 @@ class ScheduleScreen(PlayerScreen):
         """Give every part its rows first."""
         sight = self.sight
         if sight is not None and self.session is not None:
-            layout = self._layout(sight)
-            self.query_one("#schedule-lanes").styles.height = layout.lanes
+            self._drawn = None
+            self.query_one("#schedule-lanes").styles.height = self._drawing(sight)[0].lanes
             self.query_one("#schedule-answer").styles.height = BIG_HEIGHT if self._pen.big else 1
             self._shown_action = self._action(sight)
             self._page = self._page_of(sight)
@@ -160,15 +161,17 @@ class ScheduleScreen(PlayerScreen):
         sight = self.sight
         if sight is None:
             return
-        self.query_one("#schedule-head", RowsPane).rebuild()
+        head = self.query_one("#schedule-head", RowsPane)
+        title, *_ = head.rows or ((),)
+        head.paint((title, playhead_row(sight, self._label(sight), head.size.width, self._pen)))
         action = self._action(sight)
         if action != self._shown_action:
             self._shown_action = action
-            self.query_one("#schedule-below", RowsPane).rebuild()
-            self.query_one("#schedule-details", RowsPane).rebuild()
+            self.query_one("#schedule-details" if self._is_wide else "#schedule-below", RowsPane).rebuild()
         page = self._page_of(sight)
         if page != self._page and not self.query_one(LanesPane).catch_up(ROWS_A_FRAME):
             self._page = page
+            head.rebuild()
             self.query_one("#schedule-below", RowsPane).rebuild()
 
     @property
@@ -242,14 +245,24 @@ class ScheduleScreen(PlayerScreen):
         beside = SIDE * self._is_wide + EXPLAIN * (self.size.width >= HUGE)
         return max(self.size.width - beside, 1)
 
+    def _drawing(self, sight: Sight) -> tuple[Layout, int]:
+        """Layout and width of labels; a tick of the clock changes neither."""
+        if self._drawn is None:
+            layout = self._new_layout(sight)
+            self._drawn = (layout, label_width(sight, layout, self._pen))
+        return self._drawn
+
     def _layout(self, sight: Sight) -> Layout:
+        return self._drawing(sight)[0]
+
+    def _new_layout(self, sight: Sight) -> Layout:
         answer = BIG_HEIGHT if self._pen.big else 1
         words = WIDE_WORDS if self._is_wide else (LEAST_PLAN,) if self.look.edits else WORDS
         box = Box(self._width - LABEL, max(self.size.height - FRAME - answer, HEAD))
         return layout_of(sight, box, self._pen, words)
 
     def _label(self, sight: Sight) -> int:
-        return label_width(sight, self._layout(sight), self._pen)
+        return self._drawing(sight)[1]
 
     def _action(self, sight: Sight) -> int:
         return sight.own.chart.index_at(self.look.rank, self.look.playback.position)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from scaletui.app import ScaletuiApp
+    from scaletui.state.answer import Answer
     from scaletui.state.schedule import Run, SchedulePicture
 
 LONGEST_S: Final = 0.5
@@ -35,13 +36,19 @@ class PlayerScreen(PlanScreen):
         self.look = Look()
         self.timer: Timer | None = None
         self.ticked_s = 0.0
+        self._capped: tuple[SchedulePicture, Answer | None] | None = None
+        """What the caps are of."""
+        self._caps: tuple[float, ...] = ()
 
     @property
     def sight(self) -> Sight | None:
         """What there is to draw."""
         if self.picture is None or self.session is None:
             return None
-        return Sight(self.picture, self.look, caps_of(self.picture, self.session.answer))
+        about = (self.picture, self.session.answer)
+        if self._capped != about:
+            self._capped, self._caps = about, caps_of(*about)
+        return Sight(self.picture, self.look, self._caps)
 
     @property
     def track(self) -> Track:

@@ -64,6 +64,8 @@ def _memory(near: Near, sight: Sight, pen: Pen) -> str:
     during = float(run.chart.result.activations.during[near.actions[0].index]) / run.chunks
     each = run.microbatch_bytes(rank)
     holds = tr("the rank holds {count} microbatches", count=plain(during, pen))
+    if during == 1:
+        holds = tr("the rank holds 1 microbatch")
     if not each:
         return holds
     holds += f" ({pen.numbers.size(round(during * each))})"

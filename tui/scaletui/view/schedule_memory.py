@@ -44,7 +44,8 @@ def strip_rows(sight: Sight, rank: int, height: int, room: tuple[int, int, Pen])
         tuple(Span(span.text, _QUIET.get(span.role, span.role)) for span in row)
         for row in trace_rows(values, Scale(0.0, top, cap), Box(columns, height), pen.glyphs)
     ]
-    line = height - 1 - floor(cap / top * height) if cap is not None and cap < top else None
+    has_line = cap is not None and cap < top and height > 1
+    line = height - 1 - floor((cap or 0.0) / top * height) if has_line else None
     is_over = cap is not None and sight.own.peaks[rank] > cap
     names = [f" {figure(sight, rank, pen)}", *([""] * (height - 1))]
     role = "error" if is_over else "dim"

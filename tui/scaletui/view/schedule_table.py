@@ -40,17 +40,17 @@ def table_screen_rows(title: str, table: Table, question: Question, room: tuple[
 def schedule_table(title: str, table: Table, question: Question, room: tuple[Box, Pen]) -> tuple[Row, ...]:
     """Title and list, the schedule under the cursor lit."""
     box, pen = room
-    shown = table.sorted
+    shown, chosen = table.sorted, table.chosen
     first, last = window(max(len(shown), 1), table.place, box.height - HEADS)
     marks = (pen.glyphs.up if first else "", pen.glyphs.down if last < len(shown) else "")
     order = tr("by bubble") if table.order is Order.BUBBLE else tr("by memory")
     heads = [(box.width - 2, " ".join(filter(None, (order, *marks))))]
     ranks, microbatches = question.shape
     name = f"{title}: p {ranks}  m {microbatches}"
-    lines = [_line(entry, table, question, pen) for entry in shown[first:last]]
+    lines = [_line(entry, question, pen, is_chosen=entry is chosen) for entry in shown[first:last]]
     head, *body = table_rows(_columns(question), lines, box.width, pen.glyphs.ellipsis)
     pairs = zip(shown[first:last], body, strict=True)
-    lit = [_lit(row) if entry is table.chosen else row for entry, row in pairs]
+    lit = [_lit(row) if entry is chosen else row for entry, row in pairs]
     return (rule_row(name, box.width, pen, heads), head, *lit)[: box.height]
 
 
@@ -70,9 +70,9 @@ def _columns(question: Question) -> tuple[Column, ...]:
     )
 
 
-def _line(entry: Entry, table: Table, question: Question, pen: Pen) -> Line:
+def _line(entry: Entry, question: Question, pen: Pen, *, is_chosen: bool) -> Line:
     mark = pen.glyphs.mark if entry.name in _present(question) else " "
-    pointer = pen.glyphs.pointer if table.chosen is entry else " "
+    pointer = pen.glyphs.pointer if is_chosen else " "
     name = f"{pointer}{mark} {entry.name}"
     if entry.refusal:
         reason = crop(entry.refusal, REASON, pen.glyphs.ellipsis)
