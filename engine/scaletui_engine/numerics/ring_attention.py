@@ -17,7 +17,7 @@ from scaletui_engine.numerics.wire_log import WireLog
 from scaletui_engine.sharding.context import head_tail
 
 if TYPE_CHECKING:
-    from numpy import float64
+    from numpy import float64, int64
     from numpy.typing import NDArray
 
     Array = NDArray[float64]
@@ -28,7 +28,7 @@ CHUNKS, WIDTH = 3, 8
 
 @dataclass(slots=True)
 class _Rank:
-    tokens: Array
+    tokens: NDArray[int64]
     q: Array
     k: Array
     v: Array
@@ -41,7 +41,7 @@ def ring_attention(ranks: int) -> Outcome:
     seq = 2 * ranks * CHUNKS
     dice = np.random.default_rng(5)
     q, k, v = (dice.normal(size=(seq, WIDTH)) for _ in range(3))
-    order = np.array(head_tail(seq, ranks).order()).reshape(ranks, -1)
+    order = np.array(head_tail(seq, ranks).order(), dtype=np.int64).reshape(ranks, -1)
     held = [
         _Rank(own, q[own], k[own], v[own], np.zeros((len(own), WIDTH)), np.full((len(own), 1), -np.inf))
         for own in order
