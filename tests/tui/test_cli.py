@@ -221,7 +221,7 @@ def test_how_a_command_can_end(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(commands, "load", lambda name: Interrupted(error))
+    monkeypatch.setattr(commands, "load", lambda name, words: Interrupted(error))
     assert cli.main(["memory"]) == code
     err = capsys.readouterr().err
     assert err.count("\n") == (code == 2)
