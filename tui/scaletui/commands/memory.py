@@ -2,48 +2,90 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from scaletui.commands.memory_extras import add_extra_options, extras
+from scaletui.commands.memory_json import extras_json
 from scaletui.commands.output import print_json, print_rows, report_pen, width
 from scaletui.commands.scenario_options import add_scenario_options, scenario_from
 from scaletui.text.language import N_, tr
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeAlias
 
+    from scaletui.commands.memory_extras import Extras
+    from scaletui.state.answer import Answer
+    from scaletui.view.pen import Pen
+    from scaletui.view.row import Row
     from scaletui_engine.memory.budget import ByteRange, MemoryBudget
     from scaletui_engine.scenario import Scenario
+
+    Section: TypeAlias = Callable[[int, Pen], Iterable[Row]]
 
 HELP: Final = N_("memory of every pipeline stage, and whether it fits")
 DOES_NOT_FIT: Final = 1
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """SCENARIO OPTIONS, --json and --check."""
+    """SCENARIO OPTIONS, --json, --check, and the options of a closer look."""
     parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
     parser.add_argument("--check", action="store_true", help=tr("leave with 1 when it does not fit"))
+    add_extra_options(parser)
     add_scenario_options(parser)
 
 
 def run(args: Namespace) -> int:
-    """Print the budget; 1 with --check when it does not fit."""
-    from scaletui_engine.memory import evaluate
+    """Print the budget and what else was asked; 1 with --check when it does not fit."""
+    from scaletui.state.answer import answer
 
-    scenario = scenario_from(args)
-    budget = evaluate(scenario)
+    here = answer(scenario_from(args))
+    found = extras(args, here)
     if args.json:
-        print_json(as_json(scenario, budget))
+        print_json(as_json(here.scenario, here.budget) | extras_json(args, here, found))
     else:
-        _print_report(args, scenario, budget)
-    return DOES_NOT_FIT if args.check and not budget.fits else 0
+        _print_report(args, here, found)
+    return DOES_NOT_FIT if args.check and not here.budget.fits else 0
 
 
-def _print_report(args: Namespace, scenario: Scenario, budget: MemoryBudget) -> None:
+def _print_report(args: Namespace, here: Answer, found: Extras) -> None:
     from scaletui.view.memory_report import MemoryReport, report_rows
     from scaletui_engine.tensors import count_parameters
 
-    report = MemoryReport(scenario, budget, count_parameters(scenario.model.arch))
-    print_rows(report_rows(report, width(), report_pen(args)))
+    pen, cells = report_pen(args), width()
+    report = MemoryReport(here.scenario, here.budget, count_parameters(here.scenario.model.arch))
+    print_rows(report_rows(report, cells, pen))
+    for section in _sections(args, here, found):
+        print()
+        print_rows(section(cells, pen))
+
+
+def _sections(args: Namespace, here: Answer, found: Extras) -> Iterator[Section]:
+    """What stands below the budget, in the order of the options' help."""
+    from scaletui.state.budget import BudgetState
+    from scaletui.view import memory_report_changes as changes
+    from scaletui.view import memory_report_closer as closer
+    from scaletui.view import memory_report_compare as compared
+    from scaletui.view import memory_report_host as host
+
+    if found.study is not None:
+        state = BudgetState(here, stage=found.study.stage, study=found.study)
+        if args.timeline:
+            yield partial(closer.step_section, state)
+        if args.explain:
+            yield partial(closer.parts_section, state)
+    if found.solution is not None:
+        yield partial(changes.solution_rows, here.scenario, found.solution)
+    if found.fixes is not None:
+        yield partial(changes.changes_rows, found.fixes)
+    if found.other is not None:
+        yield partial(compared.compare_rows, here, found.other)
+    if found.host is not None:
+        yield partial(host.host_rows, found.host)
+        if args.host:
+            yield partial(host.checkpoint_rows, found.host)
 
 
 def as_json(scenario: Scenario, budget: MemoryBudget) -> dict[str, Any]:
