@@ -54,13 +54,13 @@ def test_an_overlapped_pair_is_one_half_after_the_other(make_sight: MakeSight) -
 
 def test_memory_is_the_most_of_each_column(make_sight: MakeSight) -> None:
     chart = make_sight().own.chart
-    assert chart.levels(Stretch(0, 6, 6), 0) == [1, 2, 3, 4, 4, 4]
-    assert chart.levels(Stretch(0, 33, 3), 0) == [4, 4, 4]
-    assert chart.levels(Stretch(26, 33, 7), 3) == [1, 0, 0, 0, 0, 0, 0]
+    assert chart.levels(Stretch(0, 6, 6), 0) == (1, 2, 3, 4, 4, 4)
+    assert chart.levels(Stretch(0, 33, 3), 0) == (4, 4, 4)
+    assert chart.levels(Stretch(26, 33, 7), 3) == (1, 0, 0, 0, 0, 0, 0)
 
 
 def test_density_tells_the_kind_that_prevails_and_the_next(make_sight: MakeSight) -> None:
-    (row,) = make_sight("1f1b", 4, 32).own.chart.shades(Stretch(30, 72, 7), [range(4)])
+    (row,) = make_sight("1f1b", 4, 32).own.chart.shades(Stretch(30, 72, 7), (range(4),))
     steady = row[-1]
     assert (steady.role, steady.second, steady.busy) == ("backward", "forward", 2)
     assert sum(shade.columns for shade in row) == 7
@@ -68,7 +68,7 @@ def test_density_tells_the_kind_that_prevails_and_the_next(make_sight: MakeSight
 
 def test_the_critical_path_is_on_one_rank_at_a_time(make_sight: MakeSight) -> None:
     sight = make_sight()
-    rows = sight.own.chart.shades(WHOLE, [range(rank, rank + 1) for rank in range(4)])
+    rows = sight.own.chart.shades(WHOLE, tuple(range(rank, rank + 1) for rank in range(4)))
     marks = ["".join(".x"[shade.critical] * shade.columns for shade in row) for row in rows]
     assert all(sum(mark[column] == "x" for mark in marks) == 1 for column in range(33))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,8 +17,6 @@ from scaletui_engine.schedule.explore.window import Window, actions_at, density
 from scaletui_engine.schedule.needs import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from scaletui.state.schedule_stretch import Stretch
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
 
 KINDS: Final = ("forward", "input_grad", "weight_grad", "backward")
 """Roles of the engine's kinds 0 to 3."""
+_KEPT: Final = 64
+"""Answers that each question remembers."""
 _PARTLY: Final = 1 / 6
 _SECOND: Final = 0.2
 """The share of the busy time from which on a second kind is told."""
@@ -72,6 +72,10 @@ class ScheduleChart:
         self._chunk: Final = _chunks(result.timeline)
         self._moments: Final = moments(result.timeline)
         self._stairs: dict[int, Staircase] = {}
+        # A playhead that moves within a page asks the same again for every rank.
+        self.pieces = lru_cache(_KEPT)(self._pieces)
+        self.shades = lru_cache(_KEPT)(self._shades)
+        self.levels = lru_cache(_KEPT)(self._levels)
 
     @property
     def timeline(self) -> Timeline:
@@ -100,7 +104,7 @@ class ScheduleChart:
         """The stages that a rank holds."""
         return self.timeline.schedule.placement.stages_of(rank)
 
-    def pieces(self, stretch: Stretch, ranks: range) -> tuple[tuple[Piece, ...], ...]:
+    def _pieces(self, stretch: Stretch, ranks: range) -> tuple[tuple[Piece, ...], ...]:
         """What each rank does in each column; a pair is shown as one half after the other."""
         edges = np.linspace(stretch.start, stretch.end, stretch.columns + 1)
         times = (edges[:-1] + edges[1:]) / 2
@@ -108,18 +112,18 @@ class ScheduleChart:
         found = (_halved(self.timeline, actions_at(lane, times), times) for lane in lanes)
         return tuple(self._row(row) for row in found)
 
-    def shades(self, stretch: Stretch, groups: Sequence[range]) -> tuple[tuple[Shade, ...], ...]:
+    def _shades(self, stretch: Stretch, groups: tuple[range, ...]) -> tuple[tuple[Shade, ...], ...]:
         """What prevails in each column, one row for each group of ranks."""
         window = Window(stretch.start, stretch.end, stretch.columns)
         shares = density(self._chart, window)
         on_path = self._path(window)
         rows = [
-            _shades(shares[group.start : group.stop].mean(axis=0), np.isin(on_path, group))
+            _shades_of(shares[group.start : group.stop].mean(axis=0), np.isin(on_path, group))
             for group in groups
         ]
         return tuple(rows)
 
-    def levels(self, stretch: Stretch, rank: int) -> list[float]:
+    def _levels(self, stretch: Stretch, rank: int) -> tuple[float, ...]:
         """[columns] the most microbatches that are alive on a rank in each column."""
         stairs = self._staircase(rank)
         edges = np.linspace(stretch.start, stretch.end, stretch.columns + 1)
@@ -127,8 +131,7 @@ class ScheduleChart:
         last = np.searchsorted(stairs.time, edges[1:] - 1e-9, side="left")
         bounds = np.stack([first, np.maximum(last, first + 1)], axis=1).ravel()
         highest = np.maximum.reduceat(np.append(stairs.level, 0.0), bounds)[::2]
-        levels: list[float] = (highest / self.timeline.schedule.shape.chunks).tolist()
-        return levels
+        return tuple((highest / self.timeline.schedule.shape.chunks).tolist())
 
     def index_at(self, rank: int, time: float) -> int:
         """The action that runs on a rank at a time, `NOTHING` where it idles."""
@@ -187,7 +190,7 @@ def _halved(timeline: Timeline, found: NDArray[np.int64], times: NDArray[np.floa
     return np.where((last != found) & (times >= middle), last, found)
 
 
-def _shades(shares: NDArray[np.float64], on_path: NDArray[np.bool_]) -> tuple[Shade, ...]:
+def _shades_of(shares: NDArray[np.float64], on_path: NDArray[np.bool_]) -> tuple[Shade, ...]:
     """`shares` is [columns, 4]."""
     total = shares.sum(axis=1)
     busy = (total >= _PARTLY).astype(np.int64) + (total >= _WHOLLY)
