@@ -27,8 +27,8 @@ CPU_RANK = RankView(
     last_ns=9_600_000_000, last_wall_ns=0, same_clock=True, step=4812, step_ns=412_000_000,
     measured_at_step=4800, measured=Held(1000, 1000, 2004, 0, 16, 0), now=Held(1000, 0, 2004, 0, 16, 300),
     on_host=Held(), prediction=Prediction(Held(1000, 1000, 2004)), plan=None, allocator=None,
-    allocator_reason=Reason.CPU_JOB, states_reason=Reason.AVAILABLE, host_rss=350 << 20, driver_free=None,
-    driver_total=None, history=(), errors=0,
+    allocator_reason=Reason.CPU_JOB, states_reason=Reason.AVAILABLE, buffers_reason=Reason.AVAILABLE,
+    host_rss=350 << 20, driver_free=None, driver_total=None, history=(), errors=0,
 )  # fmt: skip
 GPU_RANK = replace(
     CPU_RANK,

@@ -22,7 +22,6 @@ from scaletui_probe.ring import RingWriter, create_ring
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scaletui_probe.modules import ModuleWatch
     from scaletui_probe.settings import Settings
     from scaletui_probe.states import Job
 
@@ -44,7 +43,7 @@ class Agent:
     """Publishes one process. Every method that the job calls swallows its errors; too many, and the agent
     goes quiet."""
 
-    def __init__(self, settings: Settings, modules: ModuleWatch) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.quiet = False
         self.errors = 0
@@ -54,7 +53,7 @@ class Agent:
         self._errors_at: deque[int] = deque(maxlen=_MOST_ERRORS)
         self._pid = os.getpid()
         self._optimizers = Optimizers()
-        self._census = Census(self._optimizers, modules)
+        self._census = Census(self._optimizers)
         self._gauges = Gauges()
         self._gauges.find_device()
         self._ring = self._open_ring()

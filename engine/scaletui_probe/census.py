@@ -9,10 +9,9 @@ from scaletui_probe import states
 from scaletui_probe.budget import Budget
 from scaletui_probe.layout import Reason
 from scaletui_probe.record import Measures
-from scaletui_probe.units import group_bits
+from scaletui_probe.units import group_bits, units
 
 if TYPE_CHECKING:
-    from scaletui_probe.modules import ModuleWatch
     from scaletui_probe.optimizers import Optimizers
     from scaletui_probe.storage import Held
 
@@ -25,7 +24,7 @@ _ALWAYS = 2
 class Census:
     """The last count of every part, and when the next is due."""
 
-    def __init__(self, optimizers: Optimizers, modules: ModuleWatch) -> None:
+    def __init__(self, optimizers: Optimizers) -> None:
         self.due_ns = 0
         """When gradients are to be counted next, by the monotonic clock."""
         self.counted = Measures()
@@ -33,7 +32,6 @@ class Census:
         self.bits = b""
         """The units that were unsharded then."""
         self._optimizers = optimizers
-        self._modules = modules
         self._in_thread = Budget(_THREAD_SHARE)
         self._in_hooks = Budget(_HOOK_SHARE)
         self._gradients: dict[str, Held] | None = None
@@ -48,7 +46,7 @@ class Census:
         known = self._optimizers.alive()
         if also is not None and all(optimizer is not also for optimizer in known):
             known.append(also)
-        return states.look(known, self._modules.outermost())
+        return states.look(known)
 
     def before_step(self, optimizer: Any) -> None:
         """Count gradients, in the training thread, when the optimizer begins a training step."""
@@ -67,10 +65,14 @@ class Census:
         begin = time.thread_time_ns()
         job = self.look()
         self._held.update(self._gradients or {})
+        for name in states.SOMETIMES:
+            self._held.pop(name, None)
         self._held.update(states.after_step(job))
         self._gradients = None
         self._python_gradients = self._only_fsdp2(job)
         self.counted = Measures()
+        if "buffers" not in self._held:
+            self.counted.lack("states", Reason.NOT_SUPPORTED)
         unsharded, self.bits = group_bits(job.units)
         self.counted.put(states.measures(self._held, on_accelerator))
         self.counted.put({"counted_at_step": self._optimizers.step, "groups_unsharded": unsharded})
@@ -97,7 +99,7 @@ class Census:
         bits = b""
         if whatever_it_costs or now >= self._in_thread.next_ns:
             begin = time.thread_time_ns()
-            job_units = self.look().units
+            job_units = units(self._optimizers.alive())
             fresh.update(states.unsharded_now(job_units))
             if self._python_gradients:
                 fresh["gradients"] = states.sharded_gradients_now(job_units)

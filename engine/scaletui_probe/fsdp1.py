@@ -1,5 +1,9 @@
-"""FSDP1's flat parameters, found in the modules of a job: every wrapper has a handle with one flat
-parameter."""
+"""FSDP1's flat parameters, where they are what an optimizer holds (`use_orig_params=False`).
+
+A flat parameter documents what it keeps and what it gathers in its own attributes
+(torch/distributed/fsdp/_flat_param.py, class FlatParameter). Where an optimizer holds the original
+parameters, nothing leads from them to the flat one: they are counted by storage like those of any job.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +18,21 @@ _KEPT = "_local_shard"
 _GATHERED = ("_full_param_padded", "_full_prec_full_param_padded", "_mp_shard")
 
 
-def units(outermost: Iterable[Any]) -> list[Fsdp1Unit]:
-    """The handles of all FSDP1 wrappers at or below the given modules."""
-    handles = {}
-    for module in outermost:
-        for inner in module.modules():
-            handle = getattr(inner, "_handle", None)
-            if handle is not None and hasattr(handle, "flat_param"):
-                handles[id(handle)] = handle
-    return [Fsdp1Unit(handle) for handle in handles.values()]
+def is_flattened(parameter: Any) -> bool:
+    """Whether FSDP1 has marked it: a flat parameter, or an original one that lies in one."""
+    return bool(getattr(parameter, "_fsdp_flattened", False))
+
+
+def units(optimizers: Iterable[Any]) -> list[Fsdp1Unit]:
+    """The flat parameters among those of the optimizers."""
+    flat = {
+        id(parameter): parameter
+        for optimizer in optimizers
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+        if getattr(parameter, "_is_flat_param", False)
+    }
+    return [Fsdp1Unit(parameter) for parameter in flat.values()]
 
 
 class Fsdp1Unit:
@@ -30,13 +40,12 @@ class Fsdp1Unit:
 
     wrapper = "fsdp1"
 
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-        self._flat = handle.flat_param
+    def __init__(self, flat: Any) -> None:
+        self._flat = flat
 
     def parameters(self) -> list[Any]:
-        """The original parameters when the job uses those, else the flat one."""
-        return list(getattr(self._flat, "_params", None) or [self._flat])
+        """The flat parameter, which is what the optimizer updates."""
+        return [self._flat]
 
     def sharded_weights(self) -> list[Any]:
         """The shard that this rank keeps."""
@@ -64,7 +73,13 @@ class Fsdp1Unit:
         synchronisation)."""
         gradient = self._flat.grad
         whole = gradient is not None and gradient.numel() == self._flat._unpadded_unsharded_size.numel()
-        return [gradient] if whole and self._handle.uses_sharded_strategy else []
+        return [gradient] if whole and self._shards() > 1 else []
+
+    def _shards(self) -> int:
+        """Ranks that the padded parameter is cut for; one without sharding, where nothing is padded."""
+        padded = getattr(self._flat, "_padded_unsharded_size", None)
+        kept = self._flat._sharded_size.numel()
+        return 1 if padded is None or not kept else int(padded.numel() // kept)
 
     def is_unsharded(self) -> bool:
         """Whether this rank holds the weights of all ranks now."""
@@ -77,15 +92,15 @@ class Fsdp1Unit:
 
     def facts(self) -> dict[str, Any]:
         """What the plan says of the flat parameter."""
-        handle = self._handle
         names = getattr(self._flat, "_fqns", ())
+        compute = getattr(self._flat, "_mp_shard", None)
         return {
             "name": _common_prefix(list(names)),
-            "param_dtype": dtype_name(getattr(handle, "_fwd_bwd_param_dtype", None)),
-            "reduce_dtype": dtype_name(getattr(handle, "_reduce_dtype", None)),
-            "reshard_after_forward": getattr(handle._sharding_strategy, "name", "").endswith("FULL_SHARD"),
-            "offload": bool(getattr(handle, "_offload_params", False)),
-            "shards": int(handle.world_size) if handle.uses_sharded_strategy else 1,
+            "param_dtype": dtype_name(getattr(compute, "dtype", None)),
+            "reduce_dtype": None,
+            "reshard_after_forward": None,
+            "offload": getattr(self._flat, "_cpu_grad", None) is not None,
+            "shards": self._shards(),
             "tensors": len(names),
         }
 

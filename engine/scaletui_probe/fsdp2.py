@@ -36,6 +36,13 @@ def modules() -> list[Any]:
     return [module for state in states() for module in getattr(state, "_modules", ())]
 
 
+def roots() -> list[Any]:
+    """Those of the modules that are in no other of them."""
+    found = {id(module): module for module in modules()}
+    inner = {id(part) for module in found.values() for part in module.modules() if part is not module}
+    return [module for key, module in found.items() if key not in inner]
+
+
 def units() -> list[Fsdp2Unit]:
     """The parameter groups of every state, in the order in which `fully_shard` was called."""
     return [Fsdp2Unit(group) for state in states() for group in _groups_of(state)]

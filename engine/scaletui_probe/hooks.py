@@ -1,7 +1,7 @@
 """The hooks on PyTorch's optimizers, and how the first step starts the agent.
 
 They are PyTorch's global step hooks, looked up at every step, so that optimizers made earlier have them
-too. Nothing is hooked that runs in a forward or backward pass. While torch.compile traces an optimizer
+too. Nothing of a module is hooked: not its passes, not its making. While torch.compile traces an optimizer
 step they do nothing.
 """
 
@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from typing import TYPE_CHECKING, Any
-
-from scaletui_probe.modules import ModuleWatch
 
 if TYPE_CHECKING:
     from scaletui_probe.agent import Agent
@@ -29,10 +27,9 @@ def _is_traced() -> bool:
 class StepHooks:
     """Stands between PyTorch and the agent; makes the agent at the first step."""
 
-    def __init__(self, modules: ModuleWatch) -> None:
+    def __init__(self) -> None:
         self.agent: Agent | None = None
         self.failed = False
-        self._modules = modules
 
     def before(self, optimizer: Any, _arguments: Any, _named: Any) -> None:
         """PyTorch's global step pre-hook."""
@@ -68,7 +65,7 @@ class StepHooks:
         try:
             from scaletui_probe.lifecycle import begin
 
-            self.agent = begin(self._modules, os.environ)
+            self.agent = begin(os.environ)
             self.failed = False
         except Exception:
             return None
@@ -88,12 +85,7 @@ def register() -> StepHooks | None:
     if HOOKS is not None or before is None or after is None:
         return HOOKS
     _TORCH = sys.modules["torch"]
-    watch = ModuleWatch()
-    HOOKS = StepHooks(watch)
+    HOOKS = StepHooks()
     before(HOOKS.before)
     after(HOOKS.after)
-    module: Any = sys.modules.get("torch.nn.modules.module")
-    notice = getattr(module, "register_module_module_registration_hook", None)
-    if notice is not None:
-        notice(watch.registered)
     return HOOKS

@@ -82,7 +82,7 @@ class Reason(IntEnum):
     NOT_COUNTED = 6
     """This kind of record does not count it."""
     NOT_SUPPORTED = 7
-    """This platform or version of PyTorch does not offer it."""
+    """This platform, version of PyTorch or kind of job does not offer it."""
 
 
 REASON_TEXT = {
@@ -157,7 +157,8 @@ cut at a whole character, padded with zeros. `rank`, `world_size` and the like a
 PLAN_KEYS: dict[str, str] = {
     "version": "of these keys; 1",
     "step": "optimizer steps done when it was written",
-    "wrapper": "fsdp2, fsdp1, ddp, deepspeed or plain: what spreads the weights",
+    "wrapper": "fsdp2, fsdp1, deepspeed or plain: what spreads the weights; plain on several ranks is"
+    " replicated, by DDP or otherwise",
     "mesh": "{device_type, shape, names} of the widest device mesh, or null",
     "coordinate": "this rank's place in that mesh, or null",
     "optimizers": "[{class, groups: [{numel, tensors, arguments by name}]}]",
@@ -166,7 +167,7 @@ PLAN_KEYS: dict[str, str] = {
     "parameter_columns": "the names of the columns of `parameters`",
     "parameters": "one row a parameter, see PARAMETER_COLUMNS",
     "parameters_total": "how many there are; more than the rows when the area was too small",
-    "buffers": "[[name, shape, dtype, device]] of the modules that were found",
+    "buffers": "[[name, shape, dtype, device]] of FSDP2's modules, or null where buffers are not known",
 }
 """The plan's JSON. It holds what the job asked for (shapes, dtypes, placements), never bytes that were
 measured."""
@@ -237,9 +238,11 @@ MEASURES: tuple[str, ...] = (
 `step` is the number of optimizer steps done and `step_ns` the time from the one before the last to the last.
 `*_device` is held on accelerators and `*_host` in the process's own memory; a CPU job holds everything in
 `*_host`. States (weights to buffers) were counted at step `counted_at_step`: in the hooks around that step,
-each storage once. `allocated_peak_seen` is the largest `allocated_peak` or `allocated` this process has
-shown; it does not fall when the job resets its peaks. `groups_unsharded` is how many FSDP groups hold
-unsharded weights; bit g of the record's `unsharded_groups` is group g.
+each storage once. Where optimized parameters lie outside FSDP2's modules (plain, DDP and FSDP1 jobs), buffers
+are not available and frozen weights that no optimizer holds are in no measure. `allocated_peak_seen` is the
+largest `allocated_peak` or `allocated` this process has shown; it does not fall when the job resets its
+peaks. `groups_unsharded` is how many FSDP groups hold unsharded weights; bit g of the record's
+`unsharded_groups` is group g.
 """
 
 REASON_GROUPS: tuple[str, ...] = ("step", "allocator", "driver", "host", "states", "unsharded")

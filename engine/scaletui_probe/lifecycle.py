@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-    from scaletui_probe.modules import ModuleWatch
-
 _JOIN_TIMEOUT_S = 1.0
 
 
-def begin(modules: ModuleWatch, environ: Mapping[str, str]) -> Agent:
+def begin(environ: Mapping[str, str]) -> Agent:
     """Make the agent and everything that calls it; raises what the making raises."""
-    agent = Agent(settings_from(environ), modules)
+    agent = Agent(settings_from(environ))
     sampler = Sampler(agent)
     if agent.settings.mode is Mode.THREAD:
         sampler.start()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
+from scaletui_probe import fsdp1
 from scaletui_probe.fsdp2 import dtype_name
 from scaletui_probe.layout import PARAMETER_COLUMNS
-from scaletui_probe.modules import plain_name
+from scaletui_probe.naming import named, plain_name
 from scaletui_probe.ring import plan_bytes
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scaletui_probe.units import Unit
 
 PLAN_VERSION = 1
+_NO_ARGUMENTS = ("params", "param_names")
 
 
 def plan(job: Job, step: int) -> dict[str, Any]:
@@ -29,7 +30,6 @@ def plan(job: Job, step: int) -> dict[str, Any]:
         "coordinate": _coordinate(mesh),
         "optimizers": [_optimizer_facts(optimizer) for optimizer in job.optimizers],
         "fsdp_groups": [unit.facts() for unit in job.units],
-        "ddp": _ddp_facts(job),
         "parameter_columns": list(PARAMETER_COLUMNS),
         "parameters": rows,
         "parameters_total": len(rows),
@@ -46,7 +46,7 @@ def _fitted(found: dict[str, Any]) -> dict[str, Any]:
             return found
         except OSError:
             if not found["parameters"]:
-                return {**found, "buffers": [], "fsdp_groups": []}
+                return {**found, "buffers": None, "fsdp_groups": []}
             found = {**found, "parameters": found["parameters"][: len(found["parameters"]) // 2]}
 
 
@@ -54,7 +54,7 @@ def _parameter_rows(job: Job) -> list[list[Any]]:
     unit_of = _unit_of(job.units)
     place_of = _place_of(job)
     rows = []
-    for name, parameter in _named(job):
+    for name, parameter in named(job):
         optimizer, param_group = place_of.get(id(parameter), (None, None))
         rows.append(
             [
@@ -70,19 +70,6 @@ def _parameter_rows(job: Job) -> list[list[Any]]:
             ]
         )
     return rows
-
-
-def _named(job: Job) -> list[tuple[str, Any]]:
-    """Every parameter once, with its name in the outermost module that has it, or a name by its place."""
-    named: dict[int, tuple[str, Any]] = {}
-    for module in job.modules:
-        for name, parameter in module.named_parameters():
-            known = named.get(id(parameter))
-            if known is None or len(name) > len(known[0]):
-                named[id(parameter)] = (plain_name(name), parameter)
-    for position, parameter in enumerate(job.parameters()):
-        named.setdefault(id(parameter), (f"parameter {position}", parameter))
-    return list(named.values())
 
 
 def _unit_of(job_units: list[Unit]) -> dict[int, int]:
@@ -140,25 +127,7 @@ def _wrapper(job: Job) -> str:
         return job.units[0].wrapper
     if any(hasattr(optimizer, "fp32_partitioned_groups_flat") for optimizer in job.optimizers):
         return "deepspeed"
-    return "ddp" if _ddp_module(job) is not None else "plain"
-
-
-def _ddp_module(job: Job) -> Any:
-    kind = getattr(sys.modules.get("torch.nn.parallel"), "DistributedDataParallel", None)
-    if kind is None:
-        return None
-    return next((m for outer in job.modules for m in outer.modules() if isinstance(m, kind)), None)
-
-
-def _ddp_facts(job: Job) -> dict[str, Any] | None:
-    module = _ddp_module(job)
-    if module is None:
-        return None
-    sizes = str(module._get_ddp_logging_data().get("bucket_sizes", ""))
-    return {
-        "bucket_bytes": [int(size) for size in sizes.replace(",", " ").split() if size.isdigit()],
-        "gradient_as_bucket_view": bool(module.gradient_as_bucket_view),
-    }
+    return "fsdp1" if any(fsdp1.is_flattened(parameter) for parameter in job.optimized()) else "plain"
 
 
 def _optimizer_facts(optimizer: Any) -> dict[str, Any]:
@@ -173,7 +142,7 @@ def _group_facts(group: dict[str, Any]) -> dict[str, Any]:
     return {
         "tensors": len(group["params"]),
         "numel": sum(int(parameter.numel()) for parameter in group["params"]),
-        "arguments": {name: _plain(value) for name, value in group.items() if name != "params"},
+        "arguments": {name: _plain(value) for name, value in group.items() if name not in _NO_ARGUMENTS},
     }
 
 
@@ -190,7 +159,9 @@ def _plain(value: Any) -> Any:
     return type(value).__name__
 
 
-def _buffer_rows(job: Job) -> list[list[Any]]:
+def _buffer_rows(job: Job) -> list[list[Any]] | None:
+    if not job.is_whole():
+        return None
     return [
         [plain_name(name), list(buffer.shape), dtype_name(buffer.dtype), buffer.device.type]
         for module in job.modules

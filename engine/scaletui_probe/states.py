@@ -1,4 +1,10 @@
-"""The bytes of each part of the job's memory, by storage."""
+"""The bytes of each part of the job's memory, by storage.
+
+Modules are known from FSDP2's registry alone. In any other job (plain, DDP, FSDP1) weights, gradients and
+optimizer are those of the parameters that optimizers hold: exact for them, while frozen weights that no
+optimizer holds cannot be seen, buffers are not available, and full-precision copies of weights count as
+weights. So it is for what an FSDP2 job has outside the modules that `fully_shard` was applied to.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,8 @@ from scaletui_probe.units import Unit, units
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+SOMETIMES = ("buffers", "master_weights")
+"""Parts that are counted only where they can be told."""
 _HALF = ("torch.bfloat16", "torch.float16")
 
 
@@ -30,6 +38,11 @@ class Job(NamedTuple):
             yield from unit.parameters()
         yield from self.optimized()
 
+    def is_whole(self) -> bool:
+        """Whether the modules hold all that is optimized, so that no part of the model is out of sight."""
+        known = {id(parameter) for module in self.modules for parameter in module.parameters()}
+        return bool(known) and all(id(parameter) in known for parameter in self.optimized())
+
     def optimized(self) -> Iterator[Any]:
         """The parameters that optimizers update."""
         for optimizer in self.optimizers:
@@ -37,10 +50,9 @@ class Job(NamedTuple):
                 yield from group["params"]
 
 
-def look(optimizers: list[Any], outermost: list[Any]) -> Job:
-    """The job as these optimizers, these modules and PyTorch's registry show it."""
-    known = {id(module): module for module in (*outermost, *fsdp2.modules())}
-    return Job(optimizers, list(known.values()), units(outermost))
+def look(optimizers: list[Any]) -> Job:
+    """The job as these optimizers and FSDP2's registry show it."""
+    return Job(optimizers, fsdp2.roots(), units(optimizers))
 
 
 def before_step(job: Job) -> dict[str, Held]:
@@ -55,7 +67,8 @@ def before_step(job: Job) -> dict[str, Held]:
 
 
 def after_step(job: Job) -> dict[str, Held]:
-    """Weights, optimizer, master weights, buffers and unsharded weights, counted after the step."""
+    """Weights, optimizer and unsharded weights, counted after the step; buffers and master weights where
+    they can be told."""
     count = StorageCount()
     weights = count.add([unit.sharded_weights() for unit in job.units])
     unsharded = count.add([unit.unsharded_weights() for unit in job.units])
@@ -63,13 +76,13 @@ def after_step(job: Job) -> dict[str, Held]:
         weights = _sum(weights, count.add(list(module.parameters())))
     weights, master = _optimized(job, count, weights)
     master = _sum(master, count.add([_entries(optimizer, master=True) for optimizer in job.optimizers]))
-    return {
-        "weights": weights,
-        "unsharded_weights": unsharded,
-        "master_weights": master,
-        "optimizer": count.add([_entries(optimizer, master=False) for optimizer in job.optimizers]),
-        "buffers": count.add([list(module.buffers()) for module in job.modules]),
-    }
+    held = {"weights": weights, "unsharded_weights": unsharded}
+    if job.modules or any(master):
+        held["master_weights"] = master
+    held["optimizer"] = count.add([_entries(optimizer, master=False) for optimizer in job.optimizers])
+    if job.is_whole():
+        held["buffers"] = count.add([list(module.buffers()) for module in job.modules])
+    return held
 
 
 def _optimized(job: Job, count: StorageCount, weights: Held) -> tuple[Held, Held]:

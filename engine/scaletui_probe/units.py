@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Unit(Protocol):
-    """What the probe asks of FSDP2 groups and FSDP1 handles; lists may hold None where there is nothing."""
+    """What the probe asks of FSDP2 groups and FSDP1 flat parameters; None in a list is nothing."""
 
     wrapper: str
 
@@ -26,9 +26,9 @@ class Unit(Protocol):
     def facts(self) -> dict[str, Any]: ...
 
 
-def units(outermost: Iterable[Any]) -> list[Unit]:
+def units(optimizers: Iterable[Any]) -> list[Unit]:
     """All units of the job, in the order of a record's `unsharded_groups` bits."""
-    return [*fsdp2.units(), *fsdp1.units(outermost)]
+    return [*fsdp2.units(), *fsdp1.units(optimizers)]
 
 
 def group_bits(job: list[Unit]) -> tuple[int, bytes]:

@@ -11,7 +11,6 @@ import pytest
 from scaletui_probe.agent import Agent, Happening
 from scaletui_probe.layout import Event, Kind
 from scaletui_probe.lifecycle import watch_out_of_memory
-from scaletui_probe.modules import ModuleWatch
 from scaletui_probe.settings import Settings
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def step(agent: Agent, optimizer: FakeOptimizer) -> None:
 
 
 def begin(kind: type[Agent] = Agent) -> Agent:
-    agent = kind(Settings(), ModuleWatch())
+    agent = kind(Settings())
     agent.tell_when_on_device(lambda: watch_out_of_memory(agent))
     return agent
 

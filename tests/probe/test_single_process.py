@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.torch
 
-PARTS = ("weights", "gradients", "optimizer", "buffers")
+PARTS = ("weights", "gradients", "optimizer")
+UNKNOWN = ("buffers_host", "master_weights_host")
+"""What cannot be told without knowing the modules."""
+HOOKED = ("forward", "backward", "module_registration", "parameter_registration", "buffer_registration")
 WITH_THREAD = (
     "plain",
     "two_optimizers",
@@ -86,24 +89,32 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Lives:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "more"),
+    "scenario",
     [
-        pytest.param("plain", (), id="adamw-and-batch-norm"),
-        pytest.param("two_optimizers", (), id="sgd-beside-amsgrad"),
-        pytest.param("one_per_parameter", (), id="one-optimizer-per-parameter"),
-        pytest.param("frozen", (), id="frozen-weights-that-no-optimizer-has"),
-        pytest.param("closure", (), id="lbfgs-with-a-closure"),
-        pytest.param("master", ("master_weights",), id="single-precision-copies"),
+        pytest.param("plain", id="adamw-and-batch-norm"),
+        pytest.param("two_optimizers", id="sgd-beside-amsgrad"),
+        pytest.param("one_per_parameter", id="one-optimizer-per-parameter"),
+        pytest.param("frozen", id="frozen-weights-that-no-optimizer-has"),
+        pytest.param("closure", id="lbfgs-with-a-closure"),
+        pytest.param("master", id="single-precision-copies"),
     ],
 )
-def test_parts_equal_the_jobs_own_count(threads: Lives, scenario: str, more: tuple[str, ...]) -> None:
+def test_parts_of_what_optimizers_hold_equal_the_jobs_own_count(threads: Lives, scenario: str) -> None:
     life = threads.of[scenario]
     assert life.code == 0, threads.output
     (ring,) = life.rings
-    parts = (*PARTS, *more)
-    assert {p: ring.held(Kind.STEP, p) for p in parts} == {p: life.counted[p] for p in parts}
+    measures = ring.last(Kind.STEP).measures
+    assert {p: ring.held(Kind.STEP, p) for p in PARTS} == {p: life.counted[p] for p in PARTS}
+    assert [(measures.get(p), measures.reason(p)) for p in UNKNOWN] == [(None, Reason.NOT_SUPPORTED)] * 2
     assert ring.last(Kind.STEP).measures.get("step") == life.counted["step"]
     assert ring.last(Kind.EVENT).errors == 0
+
+
+@pytest.mark.parametrize("mode", ["threads", "hooks"])
+def test_no_module_of_the_job_is_hooked(request: pytest.FixtureRequest, mode: str) -> None:
+    hooks = request.getfixturevalue(mode).of["plain"].counted["module_hooks"]
+    assert {f"_global_{kind}_hooks" for kind in HOOKED} <= set(hooks)
+    assert set(hooks.values()) == {0}
 
 
 def test_a_process_without_a_launcher_is_rank_0_of_1(threads: Lives) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from scaletui_probe import states
-from scaletui_probe.modules import ModuleWatch
 from scaletui_probe.optimizers import Optimizers
 from scaletui_probe.plan import plan
 from scaletui_probe.storage import Held, StorageCount
@@ -46,7 +45,9 @@ def net(group: None) -> Any:
 
 
 def look(net: Any) -> states.Job:
-    return states.look([], [net])
+    job = states.look([])
+    assert job.modules == [net]
+    return job
 
 
 def unsharded(net: Any) -> int:
@@ -90,7 +91,7 @@ def test_the_plan_names_what_the_job_asked_for(net: Any) -> None:
     optimizers = Optimizers()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.5, momentum=0.9)
     optimizers.stepped(optimizer)
-    found = plan(states.look(optimizers.alive(), [net]), step=1)
+    found = plan(states.look(optimizers.alive()), step=1)
     rows = {row[0]: dict(zip(found["parameter_columns"], row, strict=True)) for row in found["parameters"]}
     assert list(rows) == ["0.weight", "0.bias", "1.weight", "1.bias"]
     assert rows["0.weight"]["shape"] == [ROWS, COLUMNS]
@@ -102,13 +103,14 @@ def test_the_plan_names_what_the_job_asked_for(net: Any) -> None:
     assert found["parameters_total"] == 4
 
 
-def test_modules_are_found_by_notice_in_real_models() -> None:
+def test_buffers_are_told_only_of_a_model_that_is_seen_whole(net: Any) -> None:
     import torch
-    from torch.nn.modules.module import register_module_module_registration_hook
 
-    watch = ModuleWatch()
-    handle = register_module_module_registration_hook(watch.registered)
-    net = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Linear(2, 2)), torch.nn.BatchNorm1d(2))
-    outer = torch.nn.ModuleDict({"net": net})
-    handle.remove()
-    assert watch.outermost() == [outer]
+    net.register_buffer("scale", torch.ones(COLUMNS))
+    outside = torch.nn.Linear(COLUMNS, 1)
+    inner = torch.optim.SGD(net.parameters())
+    both = torch.optim.SGD([*net.parameters(), *outside.parameters()])
+    assert states.after_step(states.look([inner]))["buffers"] == Held(0, COLUMNS * 4)
+    assert "buffers" not in states.after_step(states.look([both]))
+    assert plan(states.look([inner]), step=1)["buffers"] == [["scale", [COLUMNS], "float32", "cpu"]]
+    assert plan(states.look([both]), step=1)["buffers"] is None

@@ -73,7 +73,8 @@ class JobPlan:
 
     step: int
     wrapper: str
-    """What spreads the weights: fsdp2, fsdp1, ddp, deepspeed or plain."""
+    """What spreads the weights: fsdp2, fsdp1, deepspeed or plain. Plain on several ranks is
+    replicated, by DDP for instance."""
     mesh_names: tuple[str, ...]
     mesh_shape: tuple[int, ...]
     coordinate: tuple[int, ...]

@@ -48,7 +48,7 @@ class Prediction:
 
 
 NO_PLAN: Final = Prediction(NOTHING, Unpredicted.NO_PLAN)
-_WRAPPERS: Final = ("fsdp2", "ddp", "plain")
+_WRAPPERS: Final = ("fsdp2", "plain")
 _WITHOUT_STATE: Final = OptimizerRule(Moments(0, steps=False), 0)
 
 

@@ -84,6 +84,8 @@ class RankView:
     allocator_reason: Reason
     states_reason: Reason
     """Why there are no categories yet; AVAILABLE when there are."""
+    buffers_reason: Reason
+    """Why buffers were not counted; outside FSDP2 they never are."""
     host_rss: int | None
     driver_free: int | None
     driver_total: int | None

@@ -64,7 +64,7 @@ def _unsharded_kept(rank: RankView) -> int:
 
 def _gradients_unsharded(rank: RankView) -> int:
     measured, predicted = rank.measured.gradients, rank.prediction.held.gradients
-    if not measured or not predicted or rank.plan is None or rank.plan.wrapper == "ddp":
+    if not measured or not predicted or rank.plan is None or rank.plan.wrapper != "fsdp2":
         return 0
     return measured - predicted if measured > 1.5 * predicted else 0
 

@@ -180,6 +180,7 @@ class TrackedRank:
             allocator=_allocator(latest),
             allocator_reason=latest.reason("allocated") if latest else Reason.NO_STEP_YET,
             states_reason=step.reason("weights_host") if step else Reason.NO_STEP_YET,
+            buffers_reason=step.reason("buffers_host") if step else Reason.NO_STEP_YET,
             host_rss=_get(latest, "host_rss"),
             driver_free=_get(latest, "driver_free"),
             driver_total=_get(latest, "driver_total"),

@@ -60,6 +60,7 @@ def test_predicted_measured_and_counted_in_the_job_are_one(
         assert (rank["state"], rank["what"], rank["step"]) == ("exited", "finished", STEPS)
         assert (rank["allocator"], rank["allocator_reason"]) == (None, "not available: CPU job")
         assert rank["measured"]["rest"] is None
+        assert rank["measured"]["buffers"] == (None if name.startswith("ddp") else count["buffers"])
 
 
 def one_rank(snapshot: Snapshot) -> list[dict[str, Any]]:

@@ -79,7 +79,9 @@ def test_each_rule_names_its_shape(rank, suspect, amount):
     "rank",
     [
         pytest.param(
-            replace(CALM, measured=replace(MEASURED, gradients=20 * GIB), plan=replace(FSDP, wrapper="ddp")),
+            replace(
+                CALM, measured=replace(MEASURED, gradients=20 * GIB), plan=replace(FSDP, wrapper="plain")
+            ),
             id="whole gradients are what DDP has",
         ),
         pytest.param(replace(CALM, measured=replace(MEASURED, unsharded=1 << 20)), id="a megabyte"),

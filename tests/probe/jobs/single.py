@@ -42,13 +42,24 @@ def backward(net: nn.Module) -> torch.Tensor:
     return loss
 
 
-def report(steps: int, net: nn.Module, optimizers: list, gradients: int, **more: object) -> dict:
+def held_by(optimizers):
+    return [p for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]]
+
+
+def module_hooks() -> dict[str, int]:
+    """How many hooks PyTorch has for all modules, by kind."""
+    kinds = vars(nn.modules.module).items()
+    return {
+        name: len(found) for name, found in kinds if name.startswith("_global") and isinstance(found, dict)
+    }
+
+
+def report(steps: int, optimizers: list, gradients: int, **more: object) -> dict:
     return {
         "step": steps,
-        "weights": storage_bytes(net.parameters()),
+        "weights": storage_bytes(held_by(optimizers)),
         "gradients": gradients,
         "optimizer": storage_bytes(t for optimizer in optimizers for t in tensors_of(optimizer)),
-        "buffers": storage_bytes(net.buffers()),
         **more,
     }
 
@@ -63,7 +74,7 @@ def train(net: nn.Module, optimizers: list, steps: int = 3, after=lambda step: N
         for optimizer in optimizers:
             optimizer.step()
         after(step)
-    return report(steps, net, optimizers, gradients)
+    return report(steps, optimizers, gradients)
 
 
 def plain() -> dict:
@@ -74,7 +85,7 @@ def plain() -> dict:
         [torch.optim.AdamW(net.parameters())],
         after=lambda step: threads.extend(t.name for t in threading.enumerate()),
     )
-    return {**found, "sampler": "scaletui-probe" in threads}
+    return {**found, "sampler": "scaletui-probe" in threads, "module_hooks": module_hooks()}
 
 
 def two_optimizers() -> dict:
@@ -107,7 +118,7 @@ def closure() -> dict:
         evaluate()
         optimizer.step(evaluate)
     gradients = storage_bytes(p.grad for p in net.parameters())
-    return report(2, net, [optimizer], gradients)
+    return report(2, [optimizer], gradients)
 
 
 def master() -> dict:
@@ -121,7 +132,7 @@ def master() -> dict:
             copy.grad, parameter.grad = parameter.grad.float(), None
         optimizer.step()
     gradients = storage_bytes(copy.grad for copy in copies)
-    return {**report(3, net, [optimizer], gradients), "master_weights": storage_bytes(copies)}
+    return report(3, [optimizer], gradients)
 
 
 def exception() -> dict:

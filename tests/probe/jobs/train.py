@@ -63,11 +63,11 @@ def wrapped(shape: str) -> nn.Module:
     world = dist.get_world_size()
     if shape == "ddp":
         return DistributedDataParallel(Net())
-    if shape == "fsdp1":
+    if shape in ("fsdp1", "fsdp1-flat"):
         return FullyShardedDataParallel(
             Net(),
             auto_wrap_policy=ModuleWrapPolicy({Block}),
-            use_orig_params=True,
+            use_orig_params=shape == "fsdp1",
             device_id=torch.device("cpu"),
         )
     if shape == "hsdp":

@@ -165,6 +165,17 @@ def test_compare_of_a_cpu_job(make_rank, make_state):
     assert compare_height(state, 80, PEN) == len(rows)
 
 
+def test_buffers_that_cannot_be_known_are_not_0(make_rank, make_state):
+    held = Held(1000, 1000, 2004, unsharded=0)
+    rank = make_rank(0, measured=held, buffers_reason=Reason.NOT_SUPPORTED)
+    rows = text(compare_rows(make_state(rank), Box(80, 20), PEN))
+    assert rows[-2:] == [
+        " buffers: not available: not supported here",
+        " allocator, activations: not available: CPU job",
+    ]
+    assert not any("BBB" in row for row in rows)
+
+
 @pytest.mark.parametrize(
     ("predicted", "said", "role"),
     [

@@ -80,10 +80,12 @@ def _figures(rank: RankView, category: str) -> tuple[int | None, int | None]:
 
 
 def _missing(rank: RankView) -> Sequence[str]:
-    """Why there is no prediction, no count, or no allocator."""
+    """Why there is no prediction, no count at all or of buffers, or no allocator."""
     found = []
     if rank.states_reason is not Reason.AVAILABLE and not rank.measured.total:
         found.append(f"{tr('measured')}: {reason_text(rank.states_reason)}")
+    if rank.buffers_reason is not Reason.AVAILABLE and rank.measured.total:
+        found.append(f"{category_name('buffers')}: {reason_text(rank.buffers_reason)}")
     why = unpredicted_text(rank.prediction.reason, rank.prediction.detail)
     if why:
         found.append(why)
