@@ -63,9 +63,12 @@ def extras(args: Namespace, here: Answer) -> Extras:
     from scaletui_engine.memory.fixes import fixes
 
     scenario = here.scenario
+    looks = args.timeline or args.explain
+    if args.stage is not None and not looks:
+        raise UsageError(tr("--stage goes with --timeline or --explain"))
     stage = _stage(args.stage, here)
     return Extras(
-        study=_study(scenario, stage) if args.timeline or args.explain else None,
+        study=_study(scenario, stage) if looks else None,
         solution=None if args.solve is None else _solved(args.solve, scenario),
         fixes=fixes(scenario) if args.fix else None,
         other=None if args.compare is None else answer(_other(args.compare)),

@@ -51,9 +51,13 @@ def checkpoint_rows(needs: HostNeeds, width: int, pen: Pen) -> Iterator[Row]:
         (tr("load, every rank"), gib(loading.every_rank, 2), tr("host: each rank reads the whole model")),
         (tr("load, one rank"), gib(loading.first_rank, 2), tr("host: one reads and sends to the others")),
         (tr("load, sharded"), gib(loading.sharded, 2), tr("host: each rank reads its own part")),
-        (tr("save, whole on GPU"), gib(saving.on_gpu, 2), tr("GPU: every weight gathered on each rank")),
+        (
+            tr("save, whole on GPU"),
+            gib(saving.on_gpu, 2),
+            tr("GPU: every weight of its stages, on each rank"),
+        ),
         (tr("save, through host"), gib(saving.to_host, 2), tr("GPU: one weight at a time")),
-        (tr("save, collected"), gib(saving.collected, 2), tr("host: the rank that keeps the whole")),
+        (tr("save, collected"), gib(saving.collected, 2), tr("host: one rank keeps its stages whole")),
         (tr("save, sharded"), gib(saving.staged, 2), tr("host: each rank copies its own part")),
         (tr("beside, between steps"), gib(saving.between_steps, 2), tr("GPU: states that are there anyway")),
     )
