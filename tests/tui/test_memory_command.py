@@ -19,6 +19,7 @@ LLAMA = ("--model", "llama3-8b", "--gpu", "h100-sxm", "--gpus", "8")
 ROOMY = ("--model", "llama3-8b", "--gpu", "h200-sxm", "--gpus", "8")
 TIGHT = ("--model", "llama3-8b", "--gpu", "a100-sxm-40", "--gpus", "8")
 PIPELINE = (*LLAMA, "--pp", "4", "--global-batch", "64")
+EXPERTS = ("--scenario", "deepseek-v3-2048")
 EVERYTHING = (
     "--timeline", "--explain", "--solve", "seq", "--fix", "--compare", "llama3-70b-16", "--host",
 )  # fmt: skip
@@ -81,7 +82,9 @@ def test_each_option_adds_its_key(
     assert list(answered(capsys, *LLAMA, *argv)) == CONTRACT + keys
 
 
-@pytest.mark.parametrize("plan", [LLAMA, TIGHT, PIPELINE], ids=["fits", "tight", "pipeline"])
+@pytest.mark.parametrize(
+    "plan", [LLAMA, TIGHT, PIPELINE, EXPERTS], ids=["fits", "tight", "pipeline", "experts"]
+)
 @pytest.mark.parametrize("lang", ["en", "pt-BR"])
 @pytest.mark.parametrize("look", [[], ["--ascii"]], ids=["unicode", "ascii"])
 def test_reports_fit_eighty_columns(

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Final
 from scaletui.text.explain import explain
 from scaletui.text.language import tr
 from scaletui.view.bars import Bar, bar_rows
+from scaletui.view.cells import width_of
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.table import Column, table_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scaletui.view.pen import Pen
     from scaletui_engine.memory.budget import ByteRange, MemoryBudget, StageBudget
     from scaletui_engine.scenario import Scenario
@@ -37,7 +40,7 @@ def report_rows(report: MemoryReport, width: int, pen: Pen) -> tuple[Row, ...]:
     """The page: verdict, a bar for each pipeline stage, the parts of the fullest one, what was assumed."""
     blank: Row = ()
     return (
-        *_head(report, pen),
+        *_head(report, width, pen),
         blank,
         *_verdict(report.budget, pen),
         blank,
@@ -53,26 +56,41 @@ def _line(text: str) -> Row:
     return (Span(text),)
 
 
-def _head(report: MemoryReport, pen: Pen) -> list[Row]:
+def _head(report: MemoryReport, width: int, pen: Pen) -> list[Row]:
     scenario, plan = report.scenario, report.scenario.plan
-    degrees = [
-        (name, getattr(plan.axes, name)) for name in ("tp", "cp", "ep", "pp", "dp_replicate", "dp_shard")
-    ]
+    degrees = [(name, getattr(plan.axes, name)) for name in _AXES]
     mesh = " ".join(f"{name} {degree}" for name, degree in degrees if degree > 1)
-    where = f"{scenario.model.id}  {scenario.cluster.gpus} {pen.glyphs.times} {scenario.cluster.gpu.id}"
-    total, active = pen.numbers.count(report.params.total), pen.numbers.count(report.params.active)
-    size = tr("{n} parameters", n=total)
-    if report.params.active != report.params.total:
-        size += tr(", {n} active", n=active)
+    where = f"{scenario.cluster.gpus} {pen.glyphs.times} {scenario.cluster.gpu.id}"
+    what = (
+        _size(report.params, pen),
+        plan.precision,
+        plan.optimizer,
+        tr("micro-batch {n}", n=plan.micro_batch),
+        tr("sequence {n}", n=pen.numbers.integer(plan.seq)),
+    )
     return [
-        _line(f"{where}  {plan.strategy} {mesh}".rstrip()),
-        _line(
-            f"{size}  {plan.precision}  {plan.optimizer}  "
-            + tr("micro-batch {n}", n=plan.micro_batch)
-            + "  "
-            + tr("sequence {n}", n=pen.numbers.integer(plan.seq))
-        ),
+        *_facts((scenario.model.id, where, f"{plan.strategy} {mesh}".rstrip()), width),
+        *_facts(what, width),
     ]
+
+
+def _size(params: ParameterCount, pen: Pen) -> str:
+    size = tr("{n} parameters", n=pen.numbers.count(params.total))
+    if params.active == params.total:
+        return size
+    return size + tr(", {n} active", n=pen.numbers.count(params.active))
+
+
+def _facts(facts: Sequence[str], width: int) -> list[Row]:
+    """Side by side, on a new line where there is no room."""
+    lines = [facts[0]]
+    for fact in facts[1:]:
+        longer = f"{lines[-1]}  {fact}"
+        if width_of(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(fact)
+    return [_line(line) for line in lines]
 
 
 def _verdict(budget: MemoryBudget, pen: Pen) -> list[Row]:
