@@ -105,7 +105,7 @@ class Runtime:
     repeat_kv: bool = False
     """Key and value heads copied to one a query head before attention."""
     float8: bool = False
-    """Linear layers computed in 8 bits; Transformer Engine keeps their inputs and copies of weights so too."""
+    """Linear layers computed in 8 bits; Transformer Engine keeps inputs and copies of weights so too."""
     float8_weights: bool = False
     """Megatron's fp8_param_gather: weights live in 8 bits, beside their transposes, and need no copies."""
     recompute_modules: tuple[str, ...] = ()
