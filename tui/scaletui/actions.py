@@ -31,7 +31,9 @@ class Action:
 
 _BUDGET: Final = ("budget",)
 _STATIC: Final = ("budget", "schedule", "sharding")
-_FIELDS: Final = ("budget", "sharding")
+_FIELDS: Final = ("budget",)
+_SHARDS: Final = ("sharding",)
+_MODELS: Final = ("budget", "schedule")
 _TIME: Final = ("schedule",)
 _LIVE: Final = ("live",)
 _EDIT: Final = N_("editing the scenario")
@@ -73,10 +75,20 @@ ACTIONS: Final = (
     Action("seconds", ("e",), N_("seconds"), N_("Count in t, or in estimated seconds"), _TIME, _LOOK),
     Action("focus_plan", ("tab",), N_("plan"), N_("Arrows on the plan, or on time"), _TIME, _EDIT),
     Action("leave", ("escape",), N_("back"), N_("Leave the plan, then the comparison"), _TIME, _LOOK),
+    Action("next_tile", ("right",), N_("tile"), N_("The next tile; on the plan, edit"), _SHARDS, _LOOK),
+    Action("previous_tile", ("left",), N_("tile"), N_("The tile before; on the plan, edit"), _SHARDS, _LOOK),
+    Action("find", ("slash",), N_("find"), N_("A parameter, a layer of it, or a rank"), _SHARDS, _LOOK),
+    Action("part", ("p",), N_("part"), N_("Weights, gradients or optimizer"), _SHARDS, _LOOK),
+    Action("order", ("o",), N_("order"), N_("Number ranks as another framework does"), _SHARDS, _LOOK),
+    Action("dims", ("d",), N_("dims"), N_("Draw other dims of the tensor"), _SHARDS, _LOOK),
+    Action("papers", ("v",), N_("papers"), N_("Traffic as sent, or as papers count it"), _SHARDS, _LOOK),
+    Action("traffic", ("t",), N_("traffic"), N_("All of the traffic, or the pictures"), _SHARDS, _LOOK),
+    Action("plan_too", ("tab",), N_("plan"), N_("Arrows on the plan, or on the tensor"), _SHARDS, _EDIT),
     Action("next_job", ("right",), N_("job"), N_("Look at the next job"), _LIVE, _LOOK),
     Action("previous_job", ("left",), N_("job"), N_("Look at the job before"), _LIVE, _LOOK),
     Action("type", ("enter",), N_("type"), N_("Type it; Enter sets it, Escape leaves it"), _STATIC, _EDIT),
-    Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list"), _STATIC, _EDIT),
+    Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list"), _MODELS, _EDIT),
+    Action("other_model", ("m",), N_("model"), N_("Choose the model from a list"), _SHARDS, _EDIT),
     Action("fix", ("f",), N_("fix"), N_("Single changes that save memory, to apply"), _BUDGET, _EDIT),
     Action("compare", ("c",), N_("compare"), N_("Compare with this scenario from now on"), _BUDGET, _EDIT),
     Action("lesson", ("l",), N_("lesson"), N_("The lesson's accounting beside this one"), _BUDGET, _LOOK),
@@ -92,7 +104,7 @@ ACTIONS: Final = (
 _FOOTERS: Final = {
     "budget": ("help", "right", "type", "next_pane", "fix", "undo", "quit"),
     "schedule": ("help", "run", "step_on", "later", "zoom_in", "beside", "table"),
-    "sharding": ("help", "right", "type", "step_on", "pick_model", "undo", "quit"),
+    "sharding": ("help", "next_tile", "step_on", "find", "part", "order", "traffic"),
     "live": ("help", "play", "step_on", "next_job", "next_theme", "command_palette", "quit"),
 }
 FOOTER_KEYS: Final = 7

@@ -1,0 +1,183 @@
+"""One parameter as tiles with their owners, and the tile of a rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Final
+
+from scaletui.state.sharding_bands import Band, BandAxis
+from scaletui.state.sharding_runs import runs_of
+from scaletui_engine.sharding.chunk import Split
+from scaletui_engine.sharding.holders import Holders
+from scaletui_engine.sharding.rankset import RankSet
+from scaletui_engine.sharding.tensor_map import Flat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scaletui_engine.sharding.layout import Layout
+    from scaletui_engine.sharding.parameter_view import ParameterView
+
+MOST_LISTED: Final = 4096
+"""Empty ranks that are looked for by number; more are counted as "at least"."""
+Spot = tuple[int, int]
+"""Row and column of a tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Tiles of two dims; the other dims at the place where the rank's piece starts."""
+
+    view: ParameterView
+    dims: tuple[int, ...]
+    rows: tuple[Band, ...]
+    columns: tuple[Band, ...]
+    """One for a vector."""
+    unit: int
+    """Units of the row axis in one row."""
+    others: RankSet
+    """Who holds the place on the dims that are not drawn."""
+    stages: tuple[int, ...] = ()
+    """Pipeline stages whose ranks hold the same layers."""
+    padding: int = 0
+    """Units behind the last row that ranks allocate and nobody uses."""
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether a tile stands for several."""
+        return any(band.last is not None for band in (*self.rows, *self.columns))
+
+    @property
+    def spots(self) -> tuple[Spot, ...]:
+        """Every tile, row by row."""
+        return tuple((row, column) for row in range(len(self.rows)) for column in range(len(self.columns)))
+
+    def holders(self, spot: Spot, *, last: bool = False) -> Holders | None:
+        """The ranks of a tile, numbered as Megatron does; of its first part where it stands for several."""
+        row, column = self.rows[spot[0]], self.columns[spot[1]]
+        if last:
+            row, column = row.last or row, column.last or column
+        both = row.ranks.both(column.ranks)
+        inner = both.both(self.others) if both else None
+        if inner is None:
+            return None
+        found = self.view.map
+        lane = None if row.place is None else (row.place, found.degree, found.lane)
+        return Holders(inner, self.stages, self.view.stage_size, lane)
+
+    def spot(self, rank: int) -> Spot | None:
+        """The tile in which a rank's piece starts; None where the rank holds nothing of what is drawn."""
+        piece = self.view.piece(rank)
+        if piece.numel == 0 or rank % self.view.stage_size not in self.others:
+            return None
+        starts = [along[0][0] for along in piece.region]
+        row = starts[self.dims[0]] * self.unit + (piece.run[0] if piece.run and self._is_cut else 0)
+        column = starts[self.dims[1]] if len(self.dims) > 1 else 0
+        return _place(self.rows, row), _place(self.columns, column)
+
+    @property
+    def _is_cut(self) -> bool:
+        return self.rows[0].place is not None
+
+
+def _place(bands: tuple[Band, ...], position: int) -> int:
+    return next((index for index, band in enumerate(bands) if position < band.stop), len(bands) - 1)
+
+
+def pairs_of(view: ParameterView) -> tuple[tuple[int, ...], ...]:
+    """The dims that can be drawn against each other; a flat run starts along the first."""
+    dims = len(view.map.shape)
+    if dims < 2:
+        return ((0,),)
+    every = tuple(combinations(range(dims), 2))
+    return every if not runs_of(view) else tuple(pair for pair in every if pair[0] == 0)
+
+
+def picture_of(view: ParameterView, pair: int, rank: int, cells: tuple[int, int]) -> Picture:
+    """The parameter on that many columns and lines of tiles."""
+    found = view.map
+    pairs, runs = pairs_of(view), runs_of(view)
+    dims = pairs[pair % len(pairs)]
+    local = found.layout.padded_shape()
+    unit = max(found.whole_numel // max(local[0], 1), 1) if runs else 1
+    bound = found.tensor.shape[0] if not found.tensor.is_expert and dims[0] == 0 else 0
+    bound = bound if 0 < bound < found.shape[0] else 0
+    columns, lines = cells
+    rows = BandAxis(found.layout, dims[0], unit, runs, bound)
+    padding = _padding(view, dims[0])
+    anywhere = RankSet(found.layout.mesh, (None,) * len(found.layout.mesh.axes))
+    along = (
+        BandAxis(found.layout, dims[1]).bands(max(columns, 1)) if len(dims) > 1 else (Band(0, 1, anywhere),)
+    )
+    others = _others(view, dims, rank, anywhere)
+    bands, stages = rows.bands(max(lines - (padding > 0), 1)), stages_with(view, rank)
+    return Picture(view, dims, bands, along, unit, others, stages, padding)
+
+
+def stages_with(view: ParameterView, rank: int) -> tuple[int, ...]:
+    """Stages that hold the same values as a rank's: its own where a row stands for layers on many stages."""
+    stage = rank // view.stage_size
+    if view.named.layer is not None or view.named.tensor.layers is None or not view.stages:
+        return view.stages
+    return (stage if stage in view.stages else view.stages[0],)
+
+
+def _others(view: ParameterView, dims: tuple[int, ...], rank: int, anywhere: RankSet) -> RankSet:
+    held = view.piece(rank).region
+    for dim in range(len(view.map.shape)):
+        if dim not in dims:
+            index = held[dim][0][0] if held[dim] else 0
+            anywhere = anywhere.both(view.map.layout.owner(dim, index)) or anywhere
+    return anywhere
+
+
+def held_with(view: ParameterView, rank: int) -> Holders | None:
+    """The ranks that hold the first element of a rank's piece, itself included; None where it has none."""
+    piece, found = view.piece(rank), view.map
+    if piece.numel == 0:
+        return None
+    inner = found.layout.holders(tuple(along[0][0] for along in piece.region))
+    place = found.place(rank % view.stage_size)
+    lane = (place, found.degree, found.lane) if runs_of(view) else None
+    return Holders(inner, stages_with(view, rank), view.stage_size, lane)
+
+
+def _padding(view: ParameterView, dim: int) -> int:
+    """Rows that ranks allocate beyond the tensor's, where every piece is as long as the longest."""
+    layout = view.map.layout
+    if view.map.flat is not Flat.NONE:
+        return 0
+    parts = 1
+    for axis, placement in zip(layout.mesh.axes, layout.placements, strict=True):
+        parts *= axis.size if placement.cuts and placement.dim == dim else 1
+    return max(layout.padded_shape()[dim] * parts - layout.shape[dim], 0)
+
+
+@lru_cache(maxsize=64)
+def empty_ranks(view: ParameterView) -> tuple[int, ...]:
+    """Ranks of the parameter's stages that hold none of it, the first `MOST_LISTED` of them."""
+    return tuple(islice(_empty(view), MOST_LISTED))
+
+
+def _empty(view: ParameterView) -> Iterator[int]:
+    layout, found, runs = view.map.layout, view.map, runs_of(view)
+    full = {place for _, _, place in runs}
+    if not runs and layout.numel(layout.mesh.world - 1):
+        return
+    for rank in view.ranks():
+        inner = rank % view.stage_size
+        if (found.place(inner) not in full) if runs else _is_empty(layout, inner):
+            yield rank
+
+
+def _is_empty(layout: Layout, rank: int) -> bool:
+    """The same as `numel(rank) == 0`, without the intervals."""
+    lengths, coordinate = list(layout.shape), layout.mesh.coordinate(rank)
+    for place in layout.order or range(len(layout.placements)):
+        placement = layout.placements[place]
+        if placement.cuts:
+            split = Split(layout.mesh.shape[place], placement.factor)
+            lengths[placement.dim] = split.length(lengths[placement.dim], coordinate[place])
+    return 0 in lengths

@@ -1,0 +1,70 @@
+"""The traffic of one step as a pane: every collective with its axis, group, payload, bytes, link and time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaletui.text.language import tr
+from scaletui.view.row import Row, Span, fit
+from scaletui.view.rule import rule_row, wrapped
+from scaletui.view.table import Column, table_rows
+from scaletui.view.traffic_report import WHAT
+
+if TYPE_CHECKING:
+    from scaletui.state.sharding_sight import Sight
+    from scaletui.view.box import Box
+    from scaletui.view.pen import Pen
+    from scaletui_engine.sharding.traffic.table import TrafficRow
+
+
+def traffic_pane(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """As a framework sends it, or as papers count it; rows that do not fit are counted."""
+    found = sight.traffic
+    if found is None:
+        return (rule_row(tr("traffic of one step"), box.width, pen), *wrapped(sight.refusal, box.width))
+    rows = found.implemented if sight.look.implemented else found.paper
+    how = tr("as {framework} sends it", framework=found.framework)
+    title = f"{tr('traffic of one step')}, {how if sight.look.implemented else tr('as papers count it')}"
+    sent = tr("{size} sent by a GPU", size=pen.numbers.size(sum(row.call.sent for row in rows)))
+    head = rule_row(title, box.width, pen, [(box.width, sent)])
+    if not rows:
+        return (head, fit((Span(" " + tr("nothing is sent"), "dim"),), box.width))
+    room = max(box.height - 2, 1)
+    lines = [_cells(row, pen) for row in rows]
+    kept = lines if len(lines) <= room else lines[: room - 1]
+    shown = table_rows(_columns(), kept, box.width - 1, pen.glyphs.ellipsis)
+    rest = len(lines) - len(kept)
+    more = (fit((Span(" " + tr("{n} more: t", n=rest), "dim"),), box.width),) if rest else ()
+    return (head, *(fit((Span(" "), *row), box.width) for row in shown), *more)[: box.height]
+
+
+def _columns() -> tuple[Column, ...]:
+    return (
+        Column(tr("axis")),
+        Column(tr("collective"), rank=2),
+        Column(tr("what"), shrinks=True),
+        Column(tr("ranks"), numeric=True),
+        Column(tr("groups"), numeric=True, rank=4),
+        Column(tr("count"), numeric=True),
+        Column(tr("payload"), numeric=True, rank=3),
+        Column(tr("sent"), numeric=True),
+        Column(tr("link")),
+        Column(tr("time"), numeric=True, rank=1),
+    )
+
+
+def _cells(row: TrafficRow, pen: Pen) -> tuple[Span, ...]:
+    number, call = pen.numbers, row.call
+    link = f"{tr('network')} {pen.glyphs.bad}" if row.network else "nvlink"
+    return (
+        Span(row.group, "accent"),
+        Span(call.op.value),
+        Span(tr(WHAT[call.what])),
+        Span(number.integer(call.ranks)),
+        Span(number.integer(row.groups)),
+        Span(number.integer(call.collectives)),
+        Span(number.size(call.bytes)),
+        Span(number.size(call.sent)),
+        Span(link, "warn" if row.network else "text"),
+        Span("-" if row.seconds is None else number.seconds(row.seconds)),
+    )
