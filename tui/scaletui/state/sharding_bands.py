@@ -70,11 +70,11 @@ class BandAxis:
         return tuple(found) if len(found) <= cells else self._sampled(cells)
 
     def _sampled(self, cells: int) -> tuple[Band, ...]:
-        """One band a cell, each with the first and the last that it stands for."""
-        edges = [self.length * cell // cells for cell in range(cells + 1)]
+        """Whole bands that begin in one cell together, with the first and the last of them."""
+        marks = {self.at(self.length * cell // cells).start for cell in range(cells)}
+        edges = [*sorted(marks), self.length]
         bands = []
         for start, stop in pairwise(edges):
-            if start < stop:
-                first, last = self.at(start), self.at(stop - 1)
-                bands.append(replace(first, start=start, stop=stop, last=last))
+            first, last = self.at(start), self.at(stop - 1)
+            bands.append(replace(first, start=start, stop=stop, last=last if stop > first.stop else None))
         return tuple(bands)

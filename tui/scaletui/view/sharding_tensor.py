@@ -50,9 +50,15 @@ def tensor_rows(sight: Sight, box: Box, pen: Pen, *, focus: bool) -> tuple[Row, 
         heads.append(str(picture.rows[-1].stop // picture.unit))
     grid = Grid(
         tuple(tiles), tuple(heights), tuple(band.stop - band.start for band in picture.columns),
-        tuple(heads), tuple(str(band.start) for band in picture.columns),
+        tuple(heads), _column_heads(picture),
     )  # fmt: skip
     return (title, *grid_rows(grid, Box(box.width, box.height - 1), pen))
+
+
+def _column_heads(picture: Picture) -> tuple[str, ...]:
+    """Where each column starts; every other one where columns are narrow."""
+    step = 1 if len(picture.columns) < 4 else 2
+    return tuple(str(band.start) if not at % step else "" for at, band in enumerate(picture.columns))
 
 
 def _title(picture: Picture, pen: Pen) -> str:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 LISTED: Final = 6
 """Ranks, or runs of ranks, that a line names."""
-_NAMES: Final = {"dp_shard_cp": "fsdp", "tp_copy": "tp"}
+_NAMES: Final = {"dp_shard_cp": "fsdp", "tp_copy": "tp", "dp_shard": "dp", "dp_replicate": "rep"}
+_READABLE: Final = 4
 CURSOR: Final = 3
 """Rows that the words about the cursor take."""
 
@@ -34,12 +35,12 @@ def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
     name = f" {view.name} {pen.glyphs.times.join(map(str, view.map.shape))}"
     held = pen.numbers.size(sight.piece.numel * view.item)
     bytes_text = tr("{size} a rank", size=held) if sight.piece.numel else tr("nothing on this rank")
-    crossed = [group.name for group in sight.card.groups if group.leave_domain]
-    links = tr("off NVLink: {axes}", axes=" ".join(crossed)) if crossed else tr("all NVLink")
+    crossed = [_NAMES.get(group.name, group.name) for group in sight.card.groups if group.leave_domain]
+    links = tr("network: {axes}", axes=" ".join(crossed)) if crossed else tr("all NVLink")
     room = width - sum(map(width_of, (name, bytes_text, links))) - 6
-    placed = crop(placement_text(sight), max(room, 0), pen.glyphs.ellipsis)
+    placed = crop(placement_text(sight), room, pen.glyphs.ellipsis) + "  " if room >= _READABLE else ""
     end = Span(links, "warn" if crossed else "ok")
-    return fit((Span(name, "title"), Span(f"  {placed}  {bytes_text}  "), end), width)
+    return fit((Span(name, "title"), Span(f"  {placed}{bytes_text}  "), end), width)
 
 
 def placement_text(sight: Sight) -> str:

@@ -1,0 +1,114 @@
+"""The sharding screen in an app: keys in, rows out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from scaletui.app import ScaletuiApp
+from scaletui.canvas import LineCanvas
+from scaletui.options import ScreenOptions
+from scaletui.screens.sharding import ShardingScreen
+from scaletui_engine.sharding.orders import Order
+from scaletui_engine.sharding.tensor_map import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+    from scaletui_engine.scenario import Scenario
+
+    MakeApp = Callable[..., ScaletuiApp]
+
+
+@pytest.fixture
+def make_app(tmp_path: Path, scenario: Callable[..., Scenario]) -> MakeApp:
+    def make(**options: object) -> ScaletuiApp:
+        return ScaletuiApp(
+            ScreenOptions(mode="sharding", scenario=scenario(**options), ring_dir=str(tmp_path))
+        )
+
+    return make
+
+
+def shown(app: ScaletuiApp) -> str:
+    panes = [pane for pane in app.screen.query(LineCanvas) if pane.display and pane.size.height]
+    return "\n".join("".join(span.text for span in row) for pane in panes for row in pane.rows)
+
+
+def screen(app: ScaletuiApp) -> ShardingScreen:
+    (found,) = [screen for screen in app.screen_stack if isinstance(screen, ShardingScreen)]
+    return found
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys and wait for what comes of them."""
+    await pilot.press(*keys)
+    await pilot.pause()
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+async def test_tiles_and_ranks_are_one_selection(make_app: MakeApp) -> None:
+    app = make_app(tp=2)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot)
+        assert "[r0]" in shown(app)
+        await press(pilot, "right")
+        assert screen(app).look.rank == 2
+        assert "[r2]" in shown(app)
+        assert "[2]" in shown(app)
+        await press(pilot, "full_stop")
+        assert screen(app).look.rank == 3
+        assert "[r3]" in shown(app)
+        await press(pilot, "comma", "left")
+        assert screen(app).look.rank == 0
+
+
+async def test_switches(make_app: MakeApp) -> None:
+    app = make_app(gpus=16, pp=2)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "p", "o", "v", "t")
+        look = screen(app).look
+        assert (look.part, look.order, look.implemented, look.tall) == (
+            Part.GRADIENTS, Order.TORCHTITAN, False, True,
+        )  # fmt: skip
+        assert "as papers count it" in shown(app)
+        assert "dims 0" not in shown(app)
+        await press(pilot, "t", "down", "d")
+        assert screen(app).look.parameter == "layers.{layer}.attention.wk"
+
+
+async def test_find_takes_a_layer_or_a_rank(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot)
+        for query, words in (
+            ("rank 6", "rank 6: dp_shard 6"),
+            ("layers.31.attention.wo", "layers.31.attention.wo"),
+        ):
+            await press(pilot, "slash")
+            await press(
+                pilot, *("space" if key == " " else "full_stop" if key == "." else key for key in query)
+            )
+            await press(pilot, "enter")
+            assert words in shown(app)
+
+
+async def test_the_plan_is_edited_in_place(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "tab", "down", "right")
+        assert app.session is not None
+        assert len(app.session.editing.past) == 1
+
+
+@pytest.mark.parametrize(("width", "beside"), [(119, False), (120, True)])
+async def test_a_second_column_from_120(make_app: MakeApp, width: int, beside: bool) -> None:
+    app = make_app()
+    async with app.run_test(size=(width, 40)) as pilot:
+        await press(pilot)
+        assert ("groups of rank 0" in shown(app)) is beside
