@@ -36,7 +36,7 @@ def run(args: Namespace) -> int:
     """Become the command: its exit code, its signals and its terminal are then its own, and nothing of
     ours stays."""
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
-    if not words:
+    if not words or not words[0]:
         raise ValueRangeError(
             tr("0 words after run --"), "scaletui run -- torchrun --nproc-per-node 2 train.py"
         )
@@ -71,6 +71,6 @@ def environment(args: Namespace, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _checked(option: str, value: float | None, least: float) -> float | None:
-    if value is not None and value < least:
+    if value is not None and not value >= least:
         raise ValueRangeError(f"{option} {value:g} < {least:g}", f"{option} {least:g}")
     return value
