@@ -110,9 +110,16 @@ def test_a_probe_that_is_gone_leaves_python_alone(tmp_path: Path) -> None:
     assert (done.stdout.strip(), done.stderr) == ("1", "")
 
 
-def test_a_file_that_is_no_python_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "script", [pytest.param(None, id="no-file"), pytest.param("#!/bin/sh\n", id="says-nothing")]
+)
+def test_a_file_that_is_no_python_is_refused(script: str | None, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    if script is not None:
+        python.write_text(script)
+        python.chmod(0o755)
     with pytest.raises(ParseError, match="is no Python that runs"):
-        probe.packages_folder(str(tmp_path / "python"))
+        probe.packages_folder(str(python))
 
 
 @pytest.mark.parametrize(

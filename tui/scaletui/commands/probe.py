@@ -51,7 +51,10 @@ def packages_folder(python: str | None) -> str:
         done = subprocess.run([python, "-I", "-c", _WHERE], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise ParseError(tr("{path} is no Python that runs", path=python)) from error
-    return done.stdout.strip()
+    folder = done.stdout.strip()
+    if not os.path.isabs(folder):
+        raise ParseError(tr("{path} is no Python that runs", path=python))
+    return folder
 
 
 def _sentence(action: str, found: Installed) -> str:
