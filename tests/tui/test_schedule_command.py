@@ -108,6 +108,8 @@ def test_times_and_choices(argv: list[str], makespan: float, capsys: pytest.Capt
         (["1f1b", *FOUR, "--forward", "-1"], r"--forward wants a value|forward time -1"),
         (["1f1b", *FOUR, "--forward=-1"], r"forward time -1 is not a number of at least 0"),
         (["1f1b", *FOUR, "--comm", "inf"], r"comm time inf is not a number of at least 0"),
+        (["1f1b", *FOUR, "--forward", "1e308"], r"forward time 1e\+308 > 1e\+100; nearest valid"),
+        (["interleaved-1f1b", *FOUR, "--group", "0"], r"group 0 is outside ranks 4 ... microbatches 8"),
         (["1f1b", *FOUR, "--stages", "four"], r"--stages: 'four' is not a whole number"),
         (["1f1b", "--stages", "64", "--microbatches", "99999999"], r"64 stages x 99999999 microbatches"),
         (["--load", "no/such.csv"], r"no/such.csv: No such file or directory"),

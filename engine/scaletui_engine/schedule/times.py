@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from scaletui_engine.errors import ValueRangeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+LONGEST: Final = 1e100
+"""Sums over a whole schedule, each time scaled by a microbatch, stay finite below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,8 @@ def _spread(name: str, values: tuple[float, ...], count: int, of: str = "stages"
     for value in values:
         if not (isfinite(value) and value >= 0):
             raise ValueRangeError(f"{name} time {value:g} is not a number of at least 0")
+        if value > LONGEST:
+            raise ValueRangeError(f"{name} time {value:g} > {LONGEST:g}", f"{name} {LONGEST:g}")
     if len(values) not in (1, count):
         raise ValueRangeError(f"{name} names {len(values)} times for {count} {of}", f"1 or {count} times")
     return np.broadcast_to(np.array(values, dtype=np.float64), (count,)).copy()

@@ -52,7 +52,7 @@ def megatron_group(request: Request) -> int:
             " raise the microbatches or lower the ranks",
             f"{ranks} microbatches",
         )
-    group = request.choices.group or ranks
+    group = ranks if request.choices.group is None else request.choices.group
     if not ranks <= group <= microbatches:
         raise ValueRangeError(
             f"group {group} is outside ranks {ranks} ... microbatches {microbatches}", f"{ranks}"
