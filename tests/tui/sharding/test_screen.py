@@ -112,3 +112,14 @@ async def test_a_second_column_from_120(make_app: MakeApp, width: int, beside: b
     async with app.run_test(size=(width, 40)) as pilot:
         await press(pilot)
         assert ("groups of rank 0" in shown(app)) is beside
+
+
+async def test_another_model_is_looked_at_from_where_the_reader_was(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "full_stop", "full_stop", "m")
+        await press(pilot, *(key.replace("-", "minus") for key in "mixtral-8x7b"), "enter")
+        assert app.session is not None
+        assert app.session.editing.scenario.model.id == "mixtral-8x7b"
+        assert screen(app).look.rank == 2
+        assert "layers.[0-31].attention.wq" in shown(app)
