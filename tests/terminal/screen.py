@@ -19,7 +19,10 @@ _KINDS = (None, _FOREGROUND, _BACKGROUND)
 
 @dataclass
 class Screen:
-    """A grid of (character, style) cells; characters are taken to be one cell wide."""
+    """A grid of (character, style) cells; characters are taken to be one cell wide.
+
+    What is written beyond an edge ends in the last cell there, as where lines do not wrap.
+    """
 
     columns: int
     rows: int
@@ -74,8 +77,8 @@ class Screen:
 
     def _write(self, text: str) -> None:
         for character in text:
-            if self.x < self.columns and self.y < self.rows:
-                self.cells[self.y][self.x] = (character, self.style)
+            x, y = min(self.x, self.columns - 1), min(self.y, self.rows - 1)
+            self.cells[y][x] = (character, self.style)
             self.x += 1
 
     @property

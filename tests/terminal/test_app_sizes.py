@@ -35,6 +35,18 @@ def test_a_small_terminal_says_what_is_needed(start_app: Start) -> None:
     assert terminal.wait_exit() == 0
 
 
+def test_nothing_of_the_larger_picture_stays_at_the_edge(start_app: Start) -> None:
+    terminal = start_app("budget")
+    terminal.resize(60, 18)
+    terminal.wait_for("gpus a n")
+    terminal.wait_quiet()
+    terminal.resize(59, 17)
+    terminal.wait_for("has 59 x 17")
+    terminal.wait_quiet()
+    shown = [line.strip() for line in terminal.screen().lines]
+    assert [line for line in shown if line] == ["needs 60 x 18, has 59 x 17"]
+
+
 @pytest.mark.parametrize("theme", ["dark", "ansi", "mono"])
 def test_no_color(start_app: Start, theme: str) -> None:
     terminal = start_app("--theme", theme, "budget", setup=Setup(environment={"NO_COLOR": "1"}))

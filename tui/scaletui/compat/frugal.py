@@ -55,9 +55,11 @@ class FrugalApp(App[ReturnType]):
     def _difference(self, stretches: Callable[[], Iterator[Stretch]], console: Console) -> str:
         """What the library calls for the bytes of an update."""
         system = COLOR_SYSTEMS[console.color_system or "truecolor"]
-        frame = Frame(self._shadow, system, room_for(*self.size))
+        width, height = self.size
+        frame = Frame(self._shadow, system, room_for(width, height))
         for x, y, strip in stretches():
-            frame.draw(x, y, cells_of(strip))
+            if y < height:
+                frame.draw(x, y, cells_of(strip)[: max(0, width - x)])
         if frame.cut:
             self.call_later(self.refresh)
         return frame.text()
