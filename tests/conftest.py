@@ -6,8 +6,16 @@ import importlib.util
 import re
 from typing import TYPE_CHECKING
 
+from hypothesis import HealthCheck, settings
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+# A busy machine is no reason to fail, and the same commit gives the same answer.
+settings.register_profile(
+    "scaletui", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("scaletui")
 
 _WITHOUT_TORCH = importlib.util.find_spec("torch") is None
 _IMPORTS_TORCH = re.compile(r"^(import|from) torch\b", re.MULTILINE)
