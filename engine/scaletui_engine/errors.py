@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,13 +36,21 @@ class ParseError(ScenarioError):
     """Text that is not a value of the kind that was asked for; files add line and column."""
 
 
+FEW_NAMES: Final = 12
+"""As many names as a line holds."""
+
+
 class UnknownNameError(ScenarioError):
-    """A name that does not exist, with the nearest that does."""
+    """A name that does not exist, with the nearest that does, or all that do where they are few."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        close = nearest_name(name, known)
+        names = list(known)
+        close = nearest_name(name, names)
         shown = name if len(name) <= 60 else name[:57] + "..."
-        super().__init__(f"unknown {kind} {shown!r}" + (f", did you mean {close!r}?" if close else ""))
+        hint = f", did you mean {close!r}?" if close else ""
+        if not close and 0 < len(names) <= FEW_NAMES:
+            hint = f", not one of {', '.join(names)}"
+        super().__init__(f"unknown {kind} {shown!r}{hint}")
         self.name = name
 
 

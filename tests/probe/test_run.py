@@ -72,6 +72,7 @@ def test_one_folder_with_a_sitecustomize_goes_in_front(
     [
         pytest.param(["--micro-batch", "0"], "--micro-batch 0 < 1", id="micro-batch"),
         pytest.param(["--seq", "-5"], "--seq -5 < 1", id="sequence"),
+        pytest.param(["--interval", "1e30"], "> 3600; nearest valid: --interval 3600", id="interval-huge"),
         pytest.param(["--interval", "nan"], "--interval nan < 0.1", id="interval-nan"),
         pytest.param(["--interval", "0.05"], "0.05 < 0.1; nearest valid: --interval 0.1", id="interval"),
     ],

@@ -52,6 +52,7 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (["memory", "--model", "llama3-8b"], "no --scenario FILE, so these are needed: --gpu --gpus"),
         (["memory", "--model", "llama9", *LLAMA[2:]], "--model: unknown model 'llama9', did you mean"),
         (["memory", *LLAMA, "--tp", "3"], "tp 3 does not divide the cluster's 8 GPUs"),
+        (["memory", *LLAMA, "--offload", "x"], "unknown offload 'x', not one of none, optimizer, params"),
         (["memory", *LLAMA, "--precision", "bf17"], "--precision: unknown precision 'bf17'"),
         (["memory", "--scenario", "no/such.toml"], "no/such.toml: No such file or directory"),
         (["memory", "--scenario", "tests"], "tests: Is a directory"),

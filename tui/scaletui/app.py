@@ -53,7 +53,10 @@ def run(options: ScreenOptions) -> int:
     if options.theme is not None and options.theme not in theme_ids():
         raise UnknownNameError("theme", options.theme, theme_ids())
     if not _has_terminal():
-        print(f"scaletui: {tr('the screen needs a terminal for its input and output')}", file=sys.stderr)
+        print(
+            f"scaletui: {tr('the screen needs a terminal for its input, its output and its errors')}",
+            file=sys.stderr,
+        )
         return UNUSABLE_TERMINAL
     app = ScaletuiApp(options)
     with Hangup(app):
@@ -62,7 +65,8 @@ def run(options: ScreenOptions) -> int:
 
 
 def _has_terminal() -> bool:
-    streams = (sys.__stdin__, sys.__stdout__)
+    # Textual draws on the error output and reads the size of the other two.
+    streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
     return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 HELP: Final = N_("run a training command with the probe in it")
 
 MODES: Final = ("thread", "hooks")
+LONGEST_S: Final = 3600
+"""Seconds between two samples, at most: what is older says nothing of a job."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -62,7 +64,7 @@ def environment(args: Namespace, environ: Mapping[str, str]) -> dict[str, str]:
     paths = [autostart, *filter(None, [environ.get("PYTHONPATH")])]
     asked = {
         settings.MODE: args.mode,
-        settings.INTERVAL: _checked("--interval", args.interval, settings.SHORTEST_INTERVAL_S),
+        settings.INTERVAL: _checked("--interval", args.interval, settings.SHORTEST_INTERVAL_S, LONGEST_S),
         settings.MICRO_BATCH: _checked("--micro-batch", args.micro_batch, 1),
         settings.SEQUENCE: _checked("--seq", args.seq, 1),
     }
@@ -70,7 +72,9 @@ def environment(args: Namespace, environ: Mapping[str, str]) -> dict[str, str]:
     return {**environ, "PYTHONPATH": os.pathsep.join(paths), VARIABLE: folder, **given}
 
 
-def _checked(option: str, value: float | None, least: float) -> float | None:
+def _checked(option: str, value: float | None, least: float, most: float = float("inf")) -> float | None:
+    if value is not None and value > most:
+        raise ValueRangeError(f"{option} {value:g} > {most:g}", f"{option} {most:g}")
     if value is not None and not value >= least:
         raise ValueRangeError(f"{option} {value:g} < {least:g}", f"{option} {least:g}")
     return value

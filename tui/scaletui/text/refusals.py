@@ -16,6 +16,7 @@ from scaletui_engine.errors import ScenarioError
 TEMPLATES: Final = (
     # names
     N_("unknown {kind} {name}, did you mean {close}?"),
+    N_("unknown {kind} {name}, not one of {names}"),
     N_("unknown {kind} {name}"),
     # sizes that an axis does not divide
     N_("{equation} = {result} accumulation steps, not a whole number"),
