@@ -12,8 +12,9 @@ BENCHES := $(filter-out bench/screenshots.py bench/%_job.py,$(wildcard bench/*.p
 run: $(VENV)/run.stamp
 	$(VENV)/bin/scaletui demo fsdp --ranks 2
 
+# Two at a time: many tests wait for a terminal or for ranks. A file stays in one process.
 test: $(VENV)/dev.stamp
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: $(VENV)/dev.stamp
 	$(VENV)/bin/ruff check
