@@ -61,13 +61,6 @@ def decode_row(row: Iterable[Code]) -> Iterator[Step]:
             yield decode(code)
 
 
-def encode_step(step: Step) -> tuple[Code, ...]:
-    """The code of an action, the two codes of a pair."""
-    if isinstance(step, Pair):
-        return codes.overlapped(*(codes.encode(a.kind, a.stage, a.microbatch) for a in leaves(step)))
-    return (codes.encode(step.kind, step.stage, step.microbatch),)
-
-
 def leaves(step: Step) -> tuple[Action, ...]:
     """The actions of a cell: one, or the forward and the backward of a pair."""
     return (step.forward, step.backward) if isinstance(step, Pair) else (step,)

@@ -44,7 +44,6 @@ _MESHES: Final = {
     Order.LLAMA3: (*_DATA, "pp", "cp", "tp"),
 }
 """Axes of a plan, slowest first."""
-_NAMES: Final = {Order.DEEPSPEED: {"pp": "pipe", "dp": "data", "tp": "model"}}
 
 
 def mesh_of(axes: Axes, order: Order = Order.MEGATRON) -> Mesh:
@@ -136,11 +135,6 @@ def check_product(sizes: Mapping[str, int], world: int) -> None:
     raise WorldSizeError(
         f"{names}: {numbers} = {product} != {world}", f"dp_shard {world // others}" if fits else None
     )
-
-
-def framework_names(order: Order) -> dict[str, str]:
-    """What a framework calls the axes: DeepSpeed says pipe, data and model."""
-    return dict(_NAMES.get(order, {}))
 
 
 def framework_coordinate(order: Order, axes: Axes, rank: int) -> dict[str, int]:

@@ -58,7 +58,7 @@ def mesh_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     nodes = -(-sight.card.world // per_row)
     room = max(box.height - 3 - len(_warnings(sight, pen)), 1)
     first, last = window(nodes, sight.look.rank // per_row, room)
-    labels = {node: _label(sight, lit.mesh, node, per_row) for node in range(first, last)}
+    labels = {node: _label(lit.mesh, node, per_row) for node in range(first, last)}
     label = min(
         max([width_of(text) for text in labels.values()] or [0]) + 2, max(box.width - 2 * per_row, LABEL)
     )
@@ -100,7 +100,7 @@ def _heads(mesh: Mesh, per_row: int, label: int, cells: tuple[int, int, int]) ->
     return (Span(left(f" {title}".rjust(label), label), "dim"), Span(heads, "dim"))
 
 
-def _label(sight: Sight, mesh: Mesh, node: int, per_row: int) -> str:
+def _label(mesh: Mesh, node: int, per_row: int) -> str:
     """The node, and the coordinates along its row that no head tells."""
     start = node * per_row
     stop = min(start + per_row, mesh.world)
