@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from scaletui_engine.live.discovery import Place
+    from scaletui_engine.live.driver.reading import DriverView, SourceStatus
     from scaletui_engine.live.evidence import RankState, Verdict
     from scaletui_engine.live.fault import RingFault
     from scaletui_engine.live.header import Identity
@@ -140,3 +141,7 @@ class Snapshot:
     """Every folder that was searched."""
     faults: tuple[RingFault, ...]
     """Files that were not read, and why."""
+    drivers: tuple[DriverView, ...] = ()
+    """Every GPU and MIG instance that the driver knows, with ranks or without, by index."""
+    sources: tuple[SourceStatus, ...] = ()
+    """How each source of readings is."""
