@@ -91,6 +91,7 @@ ACTIONS: Final = (
     Action("other_model", ("m",), N_("model"), N_("Choose the model from a list"), _SHARDS, _EDIT),
     Action("fix", ("f",), N_("fix"), N_("Single changes that save memory, to apply"), _BUDGET, _EDIT),
     Action("compare", ("c",), N_("compare"), N_("Compare with this scenario from now on"), _BUDGET, _EDIT),
+    Action("side_by_side", ("v",), N_("side by side"), N_("Two scenarios in two columns"), _BUDGET, _LOOK),
     Action("lesson", ("l",), N_("lesson"), N_("The lesson's accounting beside this one"), _BUDGET, _LOOK),
     Action("undo", ("u",), N_("undo"), N_("Take the last edit back"), _STATIC, _EDIT),
     Action("redo", ("ctrl+r",), N_("redo"), N_("Make the edit again that was taken back"), _STATIC, _EDIT),

@@ -14,6 +14,8 @@ from scaletui_engine.tensors import count_parameters
 from scaletui_themes import load_palette, theme_ids
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scaletui.text.numbers import Numbers
 
 
@@ -27,6 +29,15 @@ def command_items(mode: str) -> tuple[Item, ...]:
         ),
         *(Item(f"theme:{name}", tr("theme {name}", name=load_palette(name).title)) for name in theme_ids()),
         *(Item(f"scenario:{name}", tr("scenario {name}", name=name)) for name in scenario_ids()),
+    )
+
+
+def scenario_items(folder: Path) -> tuple[Item, ...]:
+    """The scenario files of a folder, then the shipped scenarios."""
+    files = sorted(path.name for path in folder.glob("*.toml") if path.name != "pyproject.toml")
+    return (
+        *(Item(str(folder / name), name, tr("a file here")) for name in files),
+        *(Item(name, name, tr("shipped")) for name in scenario_ids()),
     )
 
 

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.containers import Horizontal
 from textual.worker import get_current_worker
 
+from scaletui.commands.scenario_file import read_scenario
 from scaletui.messages import Noticed, Studied
 from scaletui.panes.rows import RowsPane
+from scaletui.picks import scenario_items
+from scaletui.screens.beside import BesideScreen
 from scaletui.screens.mode import screen_bindings
 from scaletui.screens.pick import PickScreen
 from scaletui.screens.plan import PlanScreen
 from scaletui.state import budget as state
 from scaletui.state import editing
+from scaletui.state.answer import answer
+from scaletui.state.beside import Beside, Side
 from scaletui.state.picking import Picking
 from scaletui.state.session import Notice
 from scaletui.state.study import study
 from scaletui.text.language import tr
+from scaletui.text.refusals import refusal
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.budget_answer import answer_rows
 from scaletui.view.budget_big import big_parts_rows
@@ -30,6 +37,7 @@ from scaletui.view.budget_legend import legend_rows
 from scaletui.view.budget_lesson import lesson_rows
 from scaletui.view.budget_stages import rows_a_bar, stage_rows, window
 from scaletui.view.plan import plan_rows
+from scaletui_engine.errors import ScenarioError
 from scaletui_engine.memory.budget import PARTS
 
 if TYPE_CHECKING:
@@ -40,6 +48,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from scaletui.messages import RowClicked, RowScrolled
+    from scaletui.state.answer import Answer
     from scaletui.state.budget import BudgetState
     from scaletui.state.session import Session
     from scaletui.state.study import Study
@@ -97,6 +106,35 @@ class BudgetScreen(PlanScreen):
             tr("compared with this scenario until c is pressed again") if held else tr("no longer compared")
         )
         self.post_message(Noticed(Notice(text)))
+
+    def action_side_by_side(self) -> None:
+        """Beside what is compared with; where that is nothing, beside one of a list."""
+        if self.session is None or self.state.answer is None:
+            return
+        if self.state.pinned is not None:
+            self._show_beside(self.state.pinned)
+            return
+        items = Picking(scenario_items(Path.cwd()))
+        self.app.push_screen(PickScreen(tr("side by side with"), items, self.session.pen), self._lay_beside)
+
+    def _lay_beside(self, name: str | None) -> None:
+        if name is None:
+            return
+        try:
+            other = answer(read_scenario(name))
+        except (ScenarioError, OSError) as error:
+            self.post_message(Noticed(Notice(refusal(error), "error")))
+        else:
+            self._show_beside(other)
+
+    def _show_beside(self, other: Answer) -> None:
+        if self.session is not None and self.state.answer is not None:
+            beside = Beside(Side(self.state.answer), Side(other))
+            self.app.push_screen(BesideScreen(beside, self.session.pen), self._take_other)
+
+    def _take_other(self, other: Scenario | None) -> None:
+        if other is not None:
+            self.ask(partial(editing.replaced, scenario=other))
 
     def action_lesson(self) -> None:
         """The lesson's accounting beside this one, or the explanations again."""
