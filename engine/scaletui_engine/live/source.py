@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from scaletui_engine.live.discovery import Place
+    from scaletui_engine.live.driver.reading import DriverView, NotAvailable
     from scaletui_engine.live.fault import RingFault
     from scaletui_engine.live.ring import RingReading
     from scaletui_engine.live.snapshot import Moment
@@ -30,6 +31,14 @@ class SourceUpdate:
     rings: tuple[RingUpdate, ...]
     faults: tuple[RingFault, ...]
     places: tuple[Place, ...]
+    drivers: tuple[DriverView, ...] = ()
+    """Every GPU at its last answer, new or not."""
+    fault: NotAvailable | None = None
+    """Why the source has nothing, or not everything yet."""
+    more: bool = False
+    """Whether it has more to bring at once: ask again without waiting."""
+    over: bool = False
+    """Whether no later poll can bring anything."""
 
 
 class LiveSource(Protocol):

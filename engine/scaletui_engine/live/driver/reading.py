@@ -50,12 +50,13 @@ class DriverState(StrEnum):
 
     OK = "ok"
     LOST = "lost"
+    """It has fallen off the bus, must be reset, or answers nothing: `used` has the driver's words."""
     UNSUPPORTED = "unsupported"
     """It answers, but tells neither its memory nor its load."""
 
 
 class Throttle(StrEnum):
-    """What holds the clocks down (nvmlClocksEventReason*); being idle or set so by a person is none of it."""
+    """What holds the clocks down (nvmlClocksEventReasons*); being idle, or set so by a person, is not."""
 
     POWER_CAP = "power cap"
     HARDWARE = "hardware slowdown"
@@ -63,6 +64,8 @@ class Throttle(StrEnum):
     SOFTWARE_THERMAL = "software thermal slowdown"
     HARDWARE_THERMAL = "hardware thermal slowdown"
     POWER_BRAKE = "power brake"
+    BOARD_LIMIT = "board limit"
+    RELIABILITY = "reliability"
 
 
 @dataclass(frozen=True, slots=True)
