@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -76,18 +77,16 @@ class Census:
 
 def census_of(load: Load) -> Census:
     """Cut every tensor of the model for one rank."""
-    arch = load.arch
-    pieces = [(tensor.layers, piece) for tensor in tensors(arch) for piece in _pieces(tensor, load)]
-    outside = [piece for layers, piece in pieces if layers is None]
-    embedding = [piece for piece in outside if piece.role in TABLES]
-    head = [piece for piece in outside if piece.role not in TABLES]
-    table = [piece for piece in embedding if piece.role is Role.EMBEDDING] if arch.tie else []
+    groups = _groups(load.arch)
+    pieces = {tensor.name: _pieces(tensor, load) for tensor in tensors(load.arch)}
+    head = _unit("head", groups.head, pieces)
+    tied = head if not load.arch.tie else _unit("tied_head", groups.head + groups.table, pieces)
     return Census(
-        dense=_unit("dense", _of_layer(pieces, _first(arch, moe=False))),
-        moe=_unit("moe", _of_layer(pieces, _first(arch, moe=True))),
-        embedding=_unit("embedding", embedding),
-        head=_unit("head", head),
-        tied_head=_unit("tied_head", head + table),
+        dense=_unit("dense", groups.dense, pieces),
+        moe=_unit("moe", groups.moe, pieces),
+        embedding=_unit("embedding", groups.embedding, pieces),
+        head=head,
+        tied_head=tied,
     )
 
 
@@ -96,22 +95,53 @@ def moe_layers(arch: Arch) -> range:
     return range(0) if arch.moe is None else expert_layers(arch, arch.moe)
 
 
-def _first(arch: Arch, *, moe: bool) -> int | None:
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Names of the tensors of every unit, in the model's order."""
+
+    dense: tuple[str, ...]
+    moe: tuple[str, ...]
+    embedding: tuple[str, ...]
+    head: tuple[str, ...]
+    table: tuple[str, ...]
+    """The token table, where it is the output projection too."""
+
+
+@lru_cache(maxsize=256)
+def _groups(arch: Arch) -> _Groups:
+    outside = [tensor for tensor in tensors(arch) if tensor.layers is None]
+    table = [tensor.name for tensor in outside if tensor.role is Role.EMBEDDING] if arch.tie else []
+    return _Groups(
+        dense=_of_layer(arch, moe=False),
+        moe=_of_layer(arch, moe=True),
+        embedding=tuple(tensor.name for tensor in outside if tensor.role in TABLES),
+        head=tuple(tensor.name for tensor in outside if tensor.role not in TABLES),
+        table=tuple(table),
+    )
+
+
+def _of_layer(arch: Arch, *, moe: bool) -> tuple[str, ...]:
+    """Of the first layer of that kind; none where the model has no such layer."""
     experts = moe_layers(arch)
-    return next((layer for layer in range(arch.layers) if (layer in experts) is moe), None)
+    layer = next((layer for layer in range(arch.layers) if (layer in experts) is moe), None)
+    return tuple(
+        tensor.name
+        for tensor in tensors(arch)
+        if layer is not None and tensor.layers is not None and layer in tensor.layers
+    )
 
 
-def _of_layer(pieces: list[tuple[range | None, LocalTensor]], layer: int | None) -> list[LocalTensor]:
-    if layer is None:
-        return []
-    return [piece for layers, piece in pieces if layers is not None and layer in layers]
-
-
-def _unit(name: str, held: list[LocalTensor]) -> Unit:
-    numel = sum(tensor.numel for tensor in held)
-    trained = [tensor for tensor in held if tensor.trainable]
-    down = sum(tensor.numel for tensor in trained if ".w2" in tensor.name)
-    return Unit(name, tuple(held), numel, sum(tensor.numel for tensor in trained), down)
+def _unit(name: str, names: tuple[str, ...], pieces: dict[str, tuple[LocalTensor, ...]]) -> Unit:
+    held = tuple([piece for tensor in names for piece in pieces[tensor]])
+    numel = trainable = down = 0
+    for tensor in held:
+        size = tensor.numel
+        numel += size
+        if tensor.trainable:
+            trainable += size
+            if ".w2" in tensor.name:
+                down += size
+    return Unit(name, held, numel, trainable, down)
 
 
 def _pieces(tensor: Tensor, load: Load) -> tuple[LocalTensor, ...]:
@@ -119,7 +149,8 @@ def _pieces(tensor: Tensor, load: Load) -> tuple[LocalTensor, ...]:
     plan, expert = load.plan, tensor.is_expert
     shape = _cut_shape(tensor, load, load.etp if expert else load.tp)
     copies = ceil_div(tensor.experts, plan.axes.ep) if expert else tensor.experts
-    piece = LocalTensor(tensor.name, tensor.role, shape, copies, is_trained(tensor, plan.frozen))
+    trained = not plan.frozen or is_trained(tensor, plan.frozen)
+    piece = LocalTensor(tensor.name, tensor.role, shape, copies, trained)
     if plan.lora is None:
         return (piece,)
     quantized = plan.lora.quantized and len(shape) == 2 and tensor.role in QUANTIZED

@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.activations import LayerActivations, layer_activations
 from scaletui_engine.memory.activations.layer import recomputed_layers
-from scaletui_engine.memory.activations.saved import widths
-from scaletui_engine.memory.census import Census, Unit, census_of, fused_shapes, moe_layers
+from scaletui_engine.memory.census import Census, Unit, census_of, fused_shapes
+from scaletui_engine.memory.cut import keys_of
 from scaletui_engine.memory.inflight import CLOSED, Pipeline, in_flight
 from scaletui_engine.memory.loss import kernel_of, loss_bytes
-from scaletui_engine.memory.states import States, states_of
+from scaletui_engine.memory.states import States, states_of, total_states
 from scaletui_engine.runtime import Framework
-from scaletui_engine.stages import rank_stages
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
+    from scaletui_engine.memory.cut import Key
     from scaletui_engine.memory.load import Load
-    from scaletui_engine.model import Arch
     from scaletui_engine.plan import Plan
     from scaletui_engine.runtime import LossKernel
-    from scaletui_engine.stages import Stage
+
+_ONE: Final = Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Pieces:
     moe: Kind | None
     census: Census
     ends: dict[str, States]
-    """States of embedding, head and tied_head."""
+    """States of embedding, head and, where the token table is the output, tied_head."""
     stream: int
 
 
@@ -100,8 +100,7 @@ class Contents:
     @property
     def in_flight_bytes(self) -> int:
         """Activations of the microbatches in flight beside the one that runs."""
-        flight = self.in_flight
-        return max(ceil_div(self.kept * flight.numerator, flight.denominator) - self.kept, 0)
+        return beside(self.kept, self.in_flight)
 
     @property
     def all_in_flight(self) -> bool:
@@ -109,8 +108,7 @@ class Contents:
 
         A schedule that splits the backward pass holds on to activations, and so may come back to its peak.
         """
-        plan = self.load.plan
-        return plan.axes.pp > 1 and plan.schedule in CLOSED and self.in_flight >= plan.accumulation
+        return holds_all(self.load.plan, self.in_flight)
 
     @property
     def uneven(self) -> bool:
@@ -137,17 +135,33 @@ class Contents:
 
 def contents_of(load: Load) -> tuple[Contents, ...]:
     """Every pipeline rank of a plan; ranks that hold equal stages share everything but their place."""
-    pieces, plan = _pieces(load), load.plan
-    pipeline = Pipeline(plan.schedule, plan.axes.pp, max(plan.accumulation, 1), plan.chunks)
-    flight = in_flight(pipeline) if plan.axes.pp > 1 else (Fraction(1),)
-    keys = _keys(load.arch, plan)
-    return tuple(_placed(_rank(pieces, key), rank, flight[rank]) for rank, key in enumerate(keys))
+    pieces, plan = pieces_of(load), load.plan
+    places = zip(keys_of(load.arch, plan), flights_of(plan), strict=True)
+    return tuple(_placed(_rank(pieces, key), rank, flight) for rank, (key, flight) in enumerate(places))
+
+
+def flights_of(plan: Plan) -> tuple[Fraction, ...]:
+    """Microbatches of its layers that each pipeline rank holds at its peak."""
+    if plan.axes.pp == 1:
+        return (_ONE,)
+    return in_flight(Pipeline(plan.schedule, plan.axes.pp, max(plan.accumulation, 1), plan.chunks))
+
+
+def holds_all(plan: Plan, flight: Fraction) -> bool:
+    """`Contents.all_in_flight` of a rank that holds so many microbatches."""
+    held = flight.numerator >= plan.accumulation * flight.denominator
+    return held and plan.axes.pp > 1 and plan.schedule in CLOSED
+
+
+def beside(kept: int, flight: Fraction) -> int:
+    """Bytes of the other microbatches in flight where one keeps `kept`."""
+    return max(ceil_div(kept * flight.numerator, flight.denominator) - kept, 0)
 
 
 def representative(pieces: Pieces, shape: Key, *, all_in_flight: bool) -> Contents:
     """A rank that stands for all equal ones: what it holds does not depend on its place."""
-    flight = max(pieces.load.plan.accumulation, 1) if all_in_flight else 1
-    return _placed(_rank(pieces, shape), 0, Fraction(flight))
+    rank = _rank(pieces, shape)
+    return _placed(rank, 0, Fraction(max(pieces.load.plan.accumulation, 1))) if all_in_flight else rank
 
 
 def _placed(contents: Contents, rank: int, flight: Fraction) -> Contents:
@@ -160,34 +174,18 @@ def _placed(contents: Contents, rank: int, flight: Fraction) -> Contents:
     )  # fmt: skip
 
 
-Key = tuple[int, int, int, bool, bool]
-"""Dense layers, expert layers, stages, embedding, head: what makes two ranks equal."""
-
-
-@lru_cache(maxsize=256)
-def _keys(arch: Arch, plan: Plan) -> tuple[Key, ...]:
-    experts = moe_layers(arch)
-    return tuple(_key(stages, experts) for stages in rank_stages(arch.layers, plan))
-
-
-def _key(stages: tuple[Stage, ...], experts: range) -> Key:
-    moe = sum(_overlap(experts, stage.layers) for stage in stages) if experts else 0
-    dense = sum(len(stage.layers) for stage in stages) - moe
-    embedding, head = any(stage.embedding for stage in stages), any(stage.head for stage in stages)
-    return (dense, moe, len(stages), embedding, head)
-
-
-@lru_cache(maxsize=128)
-def _pieces(load: Load) -> Pieces:
+@lru_cache(maxsize=16)
+def pieces_of(load: Load) -> Pieces:
+    """What the ranks of a plan are made of."""
     census = census_of(load)
-    ends = {unit.name: states_of(unit, load) for unit in (census.embedding, census.head, census.tied_head)}
+    units = {unit.name: unit for unit in (census.embedding, census.head, census.tied_head)}
     return Pieces(
         load=load,
         dense=_kind(load, census.dense, moe=False),
         moe=_kind(load, census.moe, moe=True),
         census=census,
-        ends=ends,
-        stream=widths(load).outer(load.arch.hidden),
+        ends={name: states_of(unit, load) for name, unit in units.items()},
+        stream=load.widths.outer(load.arch.hidden),
     )
 
 
@@ -197,17 +195,12 @@ def _kind(load: Load, unit: Unit, *, moe: bool) -> Kind | None:
     return Kind(unit, states_of(unit, load), layer_activations(load, unit, moe=moe), fused_shapes(unit))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=64)
 def _rank(pieces: Pieces, key: Key) -> Contents:
     load, (dense, moe, stages, embedding, head) = pieces.load, key
     pairs = ((pieces.dense, dense), (pieces.moe, moe))
     layers = tuple((kind, count) for kind, count in pairs if kind is not None and count)
     ends = _ends(pieces.census, embedding=embedding, head=head)
-    states = States()
-    for kind, count in layers:
-        states = states.plus(kind.states, count)
-    for unit in ends:
-        states = states.plus(pieces.ends[unit.name])
     kept, offloaded = _activations(load, layers)
     piped = load.plan.axes.pp > 1 and load.framework in (Framework.TORCH, Framework.HF)
     return Contents(
@@ -216,15 +209,15 @@ def _rank(pieces: Pieces, key: Key) -> Contents:
         stages=stages,
         layers=layers,
         ends=ends,
-        states=states,
-        in_flight=Fraction(1),
+        states=total_states([(k.states, n) for k, n in layers] + [(pieces.ends[u.name], 1) for u in ends]),
+        in_flight=_ONE,
         stream=pieces.stream,
         kept=kept,
         offloaded=offloaded,
-        largest=max((kind for kind, _ in layers), key=lambda kind: kind.unit.numel, default=None),
+        largest=_largest(layers),
         head=ends[-1] if head else None,
-        layers_numel=sum(kind.unit.numel * count for kind, count in layers),
-        root_numel=sum(unit.numel for unit in ends),
+        layers_numel=sum([kind.unit.numel * count for kind, count in layers]),
+        root_numel=sum([unit.numel for unit in ends]),
         loss_kernel=kernel_of(load),
         loss_bytes=loss_bytes(load) if head else 0,
         shape=key,
@@ -233,6 +226,12 @@ def _rank(pieces: Pieces, key: Key) -> Contents:
         torch_pipeline=piped,
         sums_whole=load.plan.accumulation > 1 and (load.plan.runtime.no_sync or piped),
     )
+
+
+def _largest(layers: tuple[tuple[Kind, int], ...]) -> Kind | None:
+    if len(layers) == 1:
+        return layers[0][0]
+    return max((kind for kind, _ in layers), key=lambda kind: kind.unit.numel, default=None)
 
 
 def _activations(load: Load, layers: tuple[tuple[Kind, int], ...]) -> tuple[int, int]:
@@ -248,12 +247,6 @@ def _activations(load: Load, layers: tuple[tuple[Kind, int], ...]) -> tuple[int,
         return total, 0
     stays = min(2 * max((kind.activations.kept_bytes for kind, _ in layers), default=0), total)
     return stays, total - stays
-
-
-def _overlap(layers: range, window: range) -> int:
-    """Members of `layers` inside the gapless `window`."""
-    first = max(layers.start, window.start + (layers.start - window.start) % layers.step)
-    return len(range(first, min(layers.stop, window.stop), layers.step))
 
 
 def _ends(census: Census, *, embedding: bool, head: bool) -> tuple[Unit, ...]:

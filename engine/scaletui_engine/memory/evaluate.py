@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.budget import MemoryBudget, StageBudget
-from scaletui_engine.memory.contents import contents_of, representative
+from scaletui_engine.memory.contents import Contents, flights_of, holds_all, pieces_of, representative
+from scaletui_engine.memory.cut import keys_of
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.outside import outside_range
 from scaletui_engine.memory.phases import peak_parts, peaks_of
@@ -14,8 +16,11 @@ from scaletui_engine.memory.phases.pipeline import added_bytes
 from scaletui_engine.memory.reserve import reserved_range, streams_of
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from scaletui_engine.memory.budget import ByteRange
-    from scaletui_engine.memory.contents import Contents, Key, Pieces
+    from scaletui_engine.memory.contents import Pieces
+    from scaletui_engine.memory.cut import Key
     from scaletui_engine.memory.load import Load
     from scaletui_engine.memory.phases import Peaks
     from scaletui_engine.memory.reserve import Streams
@@ -36,21 +41,34 @@ def evaluate(scenario: Scenario) -> MemoryBudget:
 
 def stages_of(load: Load) -> tuple[StageBudget, ...]:
     """Every pipeline rank at its peak."""
-    ranks = contents_of(load)
-    outside = outside_range(ranks[0])
-    return tuple(_stage(contents, outside) for contents in ranks)
+    pieces, plan = pieces_of(load), load.plan
+    places = zip(keys_of(load.arch, plan), flights_of(plan), strict=True)
+    return tuple(
+        [
+            _shared(pieces, key, holds_all(plan, flight)).stage(rank, flight)
+            for rank, (key, flight) in enumerate(places)
+        ]
+    )
 
 
-def _stage(contents: Contents, outside: ByteRange) -> StageBudget:
-    peaks, streams = _shared(contents.pieces, contents.shape, contents.all_in_flight)
-    activations, buffers = added_bytes(contents)
-    phase, parts = peak_parts(peaks, activations, buffers)
-    reserved = reserved_range(streams, peaks, activations + buffers, parts.total)
-    return StageBudget(contents.rank, phase, parts, reserved, outside)
-
-
-@lru_cache(maxsize=512)
-def _shared(pieces: Pieces, shape: Key, all_in_flight: bool) -> tuple[Peaks, Streams]:
+@dataclass(frozen=True, slots=True)
+class _Share:
     """What ranks that hold the same share: the candidates for their peaks."""
+
+    contents: Contents
+    peaks: Peaks
+    streams: Streams
+    outside: ByteRange
+
+    def stage(self, rank: int, flight: Fraction) -> StageBudget:
+        """The budget of one of them, which holds so many microbatches."""
+        activations, buffers = added_bytes(self.contents, flight)
+        phase, parts = peak_parts(self.peaks, activations, buffers)
+        reserved = reserved_range(self.streams, self.peaks, activations + buffers, parts.total)
+        return StageBudget(rank, phase, parts, reserved, self.outside)
+
+
+@lru_cache(maxsize=64)
+def _shared(pieces: Pieces, shape: Key, all_in_flight: bool) -> _Share:
     contents = representative(pieces, shape, all_in_flight=all_in_flight)
-    return peaks_of(contents), streams_of(contents)
+    return _Share(contents, peaks_of(contents), streams_of(contents), outside_range(contents))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from scaletui_engine.memory.widths import Widths
 from scaletui_engine.plan import Strategy
 from scaletui_engine.precisions import held_precision
 from scaletui_engine.runtime import Framework
@@ -42,11 +43,10 @@ class Load:
     """Ranks over which dense states are sharded."""
     expert_shard: int
     """Ranks over which an expert's states are sharded."""
-
-    @property
-    def item(self) -> int:
-        """Bytes of an activation element: 8-bit recipes still keep 16 bits between their products."""
-        return max(self.precision.compute, 2)
+    item: int
+    """Bytes of an activation element: 8-bit recipes still keep 16 bits between their products."""
+    widths: Widths
+    """What a feature a token takes, by where a tensor lies."""
 
     @property
     def megatron(self) -> bool:
@@ -68,21 +68,24 @@ class Load:
 def load_of(arch: Arch, plan: Plan) -> Load:
     """Divide a microbatch and the states by the axes of a plan."""
     axes, runtime = plan.axes, plan.runtime
-    framework = plan.framework
-    etp = _expert_tp(plan, framework)
-    shard = _shard_degree(plan)
+    framework, precision = plan.framework, held_precision(plan)
+    etp, shard = _expert_tp(plan, framework), _shard_degree(plan)
+    tokens, item = ceil_div(plan.micro_batch * plan.seq, axes.cp), max(precision.compute, 2)
+    sp = axes.tp if plan.sequence_parallel else 1
     return Load(
         arch=arch,
         plan=plan,
-        precision=held_precision(plan),
+        precision=precision,
         framework=framework,
-        tokens=ceil_div(plan.micro_batch * plan.seq, axes.cp),
+        tokens=tokens,
         tp=axes.tp,
-        sp=axes.tp if plan.sequence_parallel else 1,
+        sp=sp,
         etp=etp,
         vocab=_padded_vocab(arch, axes.tp, runtime.vocab_multiple, framework),
         shard=shard,
         expert_shard=max(shard * axes.tp // (axes.ep * etp), 1),
+        item=item,
+        widths=Widths(tokens, item, sp, axes.tp),
     )
 
 

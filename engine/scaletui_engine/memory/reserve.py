@@ -23,25 +23,6 @@ RESERVE_HIGH: Final = 1.10
 
 
 @dataclass(frozen=True, slots=True)
-class Pools:
-    """High-water marks of the allocator's pools, one a CUDA stream: each keeps what it once had."""
-
-    compute: int
-    """The default stream: states, activations, loss, whole weights and their gradients."""
-    gather: int
-    """The all-gather's buffers."""
-    reduce: int
-    """The sharded gradients that reduce-scatter leaves."""
-    hole: int
-    """A freed block that nothing later fits into."""
-
-    @property
-    def total(self) -> int:
-        """Their sum: what is reserved when every pool has peaked once."""
-        return self.compute + self.gather + self.reduce + self.hole
-
-
-@dataclass(frozen=True, slots=True)
 class Streams:
     """What equal ranks have in common besides their peaks."""
 
@@ -61,19 +42,23 @@ def streams_of(contents: Contents) -> Streams:
 
 def reserved_range(streams: Streams, peaks: Peaks, added: int, allocated: int) -> ByteRange:
     """What is reserved at a rank's peak: at least what is allocated, most likely the pools and a little."""
-    pools = pools_of(streams, peaks, added, allocated).total
+    pools = pooled(streams, peaks, added, allocated)
     high = round(pools * RESERVE_HIGH)
     best = min(max(round(pools * RESERVE_FACTOR), allocated), high)
     return ByteRange(allocated, high, "reserved.caching_allocator", best)
 
 
-def pools_of(streams: Streams, peaks: Peaks, added: int, allocated: int) -> Pools:
-    """The pools of one rank whose place in the pipeline adds so many bytes."""
+def pooled(streams: Streams, peaks: Peaks, added: int, allocated: int) -> int:
+    """The sum of the high-water marks of a rank's pools, whose place in the pipeline adds so many bytes.
+
+    One pool a CUDA stream, and each keeps what it once had: the default stream's (states, activations, loss,
+    whole weights and their gradients), the all-gather's buffers, the sharded gradients that reduce-scatter
+    leaves, and a freed block that nothing later fits into.
+    """
     if streams.several:
-        own, loss = max(peaks.own_passes + added, peaks.own_step), peaks.own_loss + added
-        return Pools(own, streams.gather, peaks.reduced, _hole(streams, loss, own))
-    loss = peaks.own_loss + peaks.reduced + added
-    return Pools(allocated, 0, 0, _hole(streams, loss, allocated))
+        own = max(peaks.own_passes + added, peaks.own_step)
+        return own + streams.gather + peaks.reduced + _hole(streams, peaks.own_loss + added, own)
+    return allocated + _hole(streams, peaks.own_loss + peaks.reduced + added, allocated)
 
 
 def _hole(streams: Streams, at_loss: int, peak: int) -> int:

@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
     from scaletui_engine.memory.census import LocalTensor, Unit
     from scaletui_engine.memory.load import Load
+    from scaletui_engine.optimizers import Optimizer
 
 NF4_BLOCK: Final = 64
 """Elements that share one scale in QLoRA's 4-bit format (arXiv:2305.14314, section 3)."""
 NF4_SECOND_BLOCK: Final = 256
 """Scales that share one fp32 constant under double quantisation."""
+
+
+_BY_ROWS: Final = (Strategy.FSDP, Strategy.HSDP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,75 +35,69 @@ class States:
     optimizer: int = 0
     master_weights: int = 0
 
-    def plus(self, other: States, count: int = 1) -> States:
-        """These and `count` times the other."""
-        return States(
-            self.weights + other.weights * count,
-            self.gradients + other.gradients * count,
-            self.optimizer + other.optimizer * count,
-            self.master_weights + other.master_weights * count,
-        )
+
+def total_states(counted: Iterable[tuple[States, int]]) -> States:
+    """The sum of states, each so many times."""
+    weights = gradients = moments = master = 0
+    for states, count in counted:
+        weights += states.weights * count
+        gradients += states.gradients * count
+        moments += states.optimizer * count
+        master += states.master_weights * count
+    return States(weights, gradients, moments, master)
 
 
 def states_of(unit: Unit, load: Load) -> States:
     """States of one unit (ZeRO, arXiv:1910.02054, section 3.1, with the recipe's own bytes)."""
-    return sum_states(tensor_states(tensor, load) for tensor in unit.tensors)
-
-
-def sum_states(parts: Iterable[States]) -> States:
-    """The sum of all of them."""
-    total = States()
-    for part in parts:
-        total = total.plus(part)
-    return total
+    return _sum_states(unit.tensors, load)
 
 
 def tensor_states(tensor: LocalTensor, load: Load) -> States:
     """States of one tensor with all its copies."""
-    recipe, strategy = load.precision, load.plan.strategy
-    whole, shard = tensor.numel, shard_numel(tensor, load)
-    weights = _weight_bytes(tensor, load, shard if strategy.shards_weights else whole)
-    if not tensor.trainable:
-        return States(weights)
-    return States(
-        weights,
-        (shard if strategy.shards_gradients else whole) * recipe.gradients,
-        optimizer_bytes(tensor, load),
-        (shard if strategy.shards_optimizer else whole) * recipe.master,
-    )
+    return _sum_states((tensor,), load)
 
 
-def optimizer_bytes(tensor: LocalTensor, load: Load) -> int:
+def _sum_states(tensors: Iterable[LocalTensor], load: Load) -> States:
+    """One pass over the tensors: what every edit of a plan computes anew."""
+    rule, strategy, recipe = optimizer(load.plan.optimizer), load.plan.strategy, load.precision
+    weights_cut, gradients_cut = strategy.shards_weights, strategy.shards_gradients
+    optimizer_cut = strategy.shards_optimizer
+    weights = moments = with_gradient = with_master = 0
+    for tensor in tensors:
+        shape = shard_shape(tensor, load)
+        whole = tensor.numel
+        # Experts are stacked before they are cut.
+        shard = ceil_div(whole, load.expert_shard) if tensor.expert else prod(shape) * tensor.copies
+        weights += _weight_bytes(tensor, load, shard if weights_cut else whole)
+        if tensor.trainable:
+            with_gradient += shard if gradients_cut else whole
+            with_master += shard if optimizer_cut else whole
+            moments += _moment_bytes(tensor, load, rule, shape if optimizer_cut else tensor.shape)
+    return States(weights, with_gradient * recipe.gradients, moments, with_master * recipe.master)
+
+
+def _moment_bytes(tensor: LocalTensor, load: Load, rule: Optimizer, held: tuple[int, ...]) -> int:
     """Moments of a rank's share, and its step counts where they lie on the device.
 
     A matrix method on a flat shard keeps its share of what the whole matrix costs.
     """
-    rule, recipe = optimizer(load.plan.optimizer), load.precision
-    shape, sharded = shard_shape(tensor, load), load.plan.strategy.shards_optimizer
     steps = step_bytes(rule, tensor.copies) if rule.step_on_device else 0
-    if sharded and len(shape) < len(tensor.shape) and (rule.factored or rule.matrices):
+    if len(held) < len(tensor.shape) and (rule.factored or rule.matrices):
         degree = load.expert_shard if tensor.expert else load.shard
-        return ceil_div(state_bytes(rule, recipe, tensor.shape, tensor.role) * tensor.copies, degree) + steps
-    held = shape if sharded else tensor.shape
-    return state_bytes(rule, recipe, held, tensor.role) * tensor.copies + steps
+        whole = state_bytes(rule, load.precision, tensor.shape, tensor.role) * tensor.copies
+        return ceil_div(whole, degree) + steps
+    return state_bytes(rule, load.precision, held, tensor.role) * tensor.copies + steps
 
 
 def shard_shape(tensor: LocalTensor, load: Load) -> tuple[int, ...]:
     """A rank's share of one copy: FSDP2 cuts dim 0 and pads it, the others cut the flat parameter."""
-    degree = load.expert_shard if tensor.expert else load.shard
-    shape = tensor.shape
+    expert, shape = tensor.expert, tensor.shape
+    degree = load.expert_shard if expert else load.shard
     if degree == 1:
         return shape
-    if load.plan.strategy in (Strategy.FSDP, Strategy.HSDP) and not tensor.expert:
+    if not expert and load.plan.strategy in _BY_ROWS:
         return (ceil_div(shape[0], degree), *shape[1:])
     return (ceil_div(prod(shape), degree),)
-
-
-def shard_numel(tensor: LocalTensor, load: Load) -> int:
-    """Elements of a rank's share of all copies; experts are stacked before they are cut."""
-    if tensor.expert:
-        return ceil_div(tensor.numel, load.expert_shard)
-    return prod(shard_shape(tensor, load)) * tensor.copies
 
 
 def _weight_bytes(tensor: LocalTensor, load: Load, elements: int) -> int:

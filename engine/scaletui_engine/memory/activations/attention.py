@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.common import entry, leave
-from scaletui_engine.memory.activations.saved import ROW_BYTES, Saved, Widths, widths
+from scaletui_engine.memory.activations.saved import Saved
+from scaletui_engine.memory.widths import ROW_BYTES
 from scaletui_engine.runtime import Attention, CpExchange, Framework
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.load import Load
+    from scaletui_engine.memory.widths import Widths
 
 
 def attention(load: Load) -> tuple[Saved, ...]:
     """Attention of one layer (Korthikanti et al., arXiv:2205.05198, section 4.1; GQA, flash kernels)."""
-    arch, width = load.arch, widths(load)
+    arch, width = load.arch, load.widths
     heads = arch.heads * arch.head_dim
     return (
         *entry(load, "attention", ("wq", "wk", "wv")),
@@ -29,7 +31,7 @@ def attention(load: Load) -> tuple[Saved, ...]:
 
 def core(load: Load, features: int) -> tuple[Saved, ...]:
     """The kernel's own: output and log-sum-exp with flash, the scores without."""
-    width, runtime = widths(load), load.plan.runtime
+    width, runtime = load.widths, load.plan.runtime
     output = Saved("attention.output", width.inner(features), "attention")
     if runtime.attention is Attention.UNFUSED:
         return (output, *_scores(load))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.memory.activations.saved import Saved, widths
+from scaletui_engine.memory.activations.saved import Saved
 from scaletui_engine.model import Norm
 from scaletui_engine.units import ceil_div
 
@@ -20,7 +20,7 @@ def entry(load: Load, block: str, weights: tuple[str, ...]) -> tuple[Saved, ...]
     Megatron keeps a column-parallel layer's slice and gathers it again in the backward pass; torch's DTensor
     keeps what it gathered.
     """
-    width, hidden = widths(load), load.arch.hidden
+    width, hidden = load.widths, load.arch.hidden
     held = width.outer(hidden) if load.megatron else width.whole(hidden)
     module = "input" if block == "attention" else "norm"
     return (
@@ -31,7 +31,7 @@ def entry(load: Load, block: str, weights: tuple[str, ...]) -> tuple[Saved, ...]
 
 def norm(load: Load, block: str, module: str = "norm") -> tuple[Saved, ...]:
     """A norm's input and fp32 statistics: 1/rms a row, the mean too for LayerNorm; copies if unfused."""
-    arch, width = load.arch, widths(load)
+    arch, width = load.arch, load.widths
     stream = width.outer(arch.hidden)
     rows = 2 if arch.norm is Norm.LAYERNORM else 1
     saved = (

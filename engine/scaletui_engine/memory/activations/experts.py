@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.common import entry, leave
 from scaletui_engine.memory.activations.mlp import block, fused
-from scaletui_engine.memory.activations.saved import ROW_BYTES, Saved
+from scaletui_engine.memory.activations.saved import Saved
+from scaletui_engine.memory.widths import ROW_BYTES
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.attention import core
 from scaletui_engine.memory.activations.common import entry, leave
-from scaletui_engine.memory.activations.saved import Saved, widths
+from scaletui_engine.memory.activations.saved import Saved
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.load import Load
@@ -25,7 +25,7 @@ def latent_attention(load: Load, mla: Mla) -> tuple[Saved, ...]:
 
 
 def _latents(load: Load, mla: Mla) -> tuple[Saved, ...]:
-    width = widths(load)
+    width = load.widths
     query = (
         Saved("attention.query_latent", width.outer(mla.q_lora_rank), "attention"),
         Saved("attention.query_latent_normed", width.outer(mla.q_lora_rank), "attention", ("wq_b",)),
@@ -39,7 +39,7 @@ def _latents(load: Load, mla: Mla) -> tuple[Saved, ...]:
 
 
 def _projected(load: Load, mla: Mla) -> tuple[Saved, ...]:
-    heads, width = load.arch.heads, widths(load)
+    heads, width = load.arch.heads, load.widths
     return (
         Saved("attention.query", width.inner(heads * mla.qk_head_dim), "mla_up_proj"),
         Saved("attention.key", width.inner(heads * mla.qk_head_dim), "mla_up_proj"),

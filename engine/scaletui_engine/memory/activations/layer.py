@@ -11,7 +11,7 @@ from scaletui_engine.memory.activations.experts import experts, routed_rows
 from scaletui_engine.memory.activations.latent import latent_attention
 from scaletui_engine.memory.activations.mlp import mlp
 from scaletui_engine.memory.activations.policy import kept
-from scaletui_engine.memory.activations.saved import Saved, total, widths
+from scaletui_engine.memory.activations.saved import Saved, total
 from scaletui_engine.plan import Recompute
 from scaletui_engine.runtime import Attention
 from scaletui_engine.units import ceil_div
@@ -106,7 +106,7 @@ def _backward(load: Load, second: tuple[Saved, ...], *, moe: bool) -> int:
 
 
 def _at_activation(load: Load, *, moe: bool) -> int:
-    width, arch = widths(load), load.arch
+    width, arch = load.widths, load.arch
     stream = 2 * width.outer(arch.hidden)
     gated = 2 if arch.gated else 1
     if moe and arch.moe is not None:
@@ -125,4 +125,4 @@ def _at_norm(load: Load) -> int:
 
 def _at_scores(load: Load) -> int:
     """Gradients of the dropped and of the plain softmax."""
-    return 2 * widths(load).outer(load.arch.hidden) + 2 * score_elements(load) * load.item
+    return 2 * load.widths.outer(load.arch.hidden) + 2 * score_elements(load) * load.item

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.common import entry, leave
-from scaletui_engine.memory.activations.saved import Saved, widths
+from scaletui_engine.memory.activations.saved import Saved
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.load import Load
@@ -19,7 +19,7 @@ def mlp(load: Load) -> tuple[Saved, ...]:
 
 def block(load: Load, ffn: int, module: str) -> tuple[Saved, ...]:
     """Inner tensors of a feed-forward block: what the activation and the second projection need again."""
-    width, gated = widths(load), load.arch.gated
+    width, gated = load.widths, load.arch.gated
     saved = (
         Saved(f"{module}.activation_input", width.inner((2 if gated else 1) * ffn), module),
         Saved(f"{module}.down_input", width.inner(ffn), module, ("w2",)),

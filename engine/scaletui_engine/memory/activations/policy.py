@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.memory.activations.saved import Saved, widths
+from scaletui_engine.memory.activations.saved import Saved
 from scaletui_engine.model import Role
 from scaletui_engine.plan import Recompute
 from scaletui_engine.runtime import Framework
@@ -42,7 +42,7 @@ def per_op(everything: tuple[Saved, ...], unit: Unit, load: Load) -> Iterable[Sa
     the policy does not name.
     """
     yield from (saved for saved in everything if saved.name in _KERNEL)
-    width = widths(load)
+    width = load.widths
     products = [tensor for tensor in unit.tensors if _is_product(tensor, unit)]
     for product in products[::2]:
         yield Saved(f"product.{product.name.rpartition('.')[2]}", width.whole(product.shape[0]), "product")

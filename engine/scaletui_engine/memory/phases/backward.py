@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scaletui_engine.memory.phases.common import persist
 from scaletui_engine.memory.phases.moment import REDUCED, Term
 from scaletui_engine.memory.phases.units import splits_root, whole_layers
+from scaletui_engine.plan import Offload
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents, Kind
@@ -41,73 +42,73 @@ def turns(contents: Contents) -> tuple[Turn, ...]:
 
 def turn(contents: Contents, layer: int) -> Turn:
     """The turn of a layer, counted from the rank's first; dense layers come before expert layers here."""
-    waiting, start, kind = 0, 0, contents.layers[0][0]
+    waiting, left, kind = 0, layer + 1, contents.layers[0][0]
     for kind, count in contents.layers:
-        here = min(max(layer + 1 - start, 0), count)
-        waiting += kind.activations.kept_bytes * here
-        start += count
-        if layer < start:
+        waiting += kind.activations.kept_bytes * min(left, count)
+        left -= count
+        if left <= 0:
             break
-    total = contents.layer_count
     if contents.offloaded:
         waiting = min(waiting, contents.kept)
     if contents.uneven:
-        waiting = contents.kept * (layer + 1) // total
-    return Turn(kind, total - 1 - layer, layer, waiting)
+        waiting = contents.kept * (layer + 1) // contents.layer_count
+    return Turn(kind, contents.layer_count - 1 - layer, layer, waiting)
 
 
-def at_layer(contents: Contents, turn: Turn) -> tuple[Term, ...]:
-    """While the layer runs: it is whole, the next is gathered, the one before is reduced."""
-    unit, recipe = turn.kind.unit, contents.load.precision
-    return (
-        ("activations", "activations.layers", turn.waiting),
-        ("activations", "activations.recomputed", turn.kind.activations.recomputed_bytes),
-        ("activations", "activations.gradients", turn.kind.activations.backward_bytes),
-        *whole_layers(contents, contents.load.plan.runtime.prefetch if turn.after else 0, turn.after + 1),
-        ("unsharded", "unsharded.gradient", unit.down * recipe.compute),
-        ("unsharded", "unsharded.reduce_input", _reduced_before(contents, turn) * recipe.reduce),
-        _sharded_gradients(contents, turn, turn.before),
-    )
+def layer_passes(contents: Contents, turn: Turn) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+    """(while the layer runs, when it is done): at first it is whole and the one before is reduced.
 
-
-def after_layer(contents: Contents, turn: Turn) -> tuple[Term, ...]:
-    """When the layer is done: its weights are free, its gradient is copied for the reduce-scatter."""
-    unit, recipe = turn.kind.unit, contents.load.precision
-    own = turn.kind.activations.kept_bytes
+    Then its weights are free and its gradient is copied for the reduce-scatter. The next layer is gathered
+    at both.
+    """
+    recipe, unit, own = contents.load.precision, turn.kind.unit, turn.kind.activations
+    whole = whole_layers(contents, contents.load.plan.runtime.prefetch if turn.after else 0, turn.after + 1)
+    reduced = turn.kind.states.gradients if _reduces_each(contents) else 0
     waits = contents.torch_pipeline and contents.sums_whole
-    return (
-        ("activations", "activations.layers", max(turn.waiting - own, 0)),
+    at_layer = (
+        ("activations", "activations.layers", turn.waiting),
+        ("activations", "activations.recomputed", own.recomputed_bytes),
+        ("activations", "activations.gradients", own.backward_bytes),
+        *whole,
+        ("unsharded", "unsharded.gradient", unit.down * recipe.compute),
+        ("unsharded", "unsharded.reduce_input", 0 if waits else _reduced_before(contents, turn)),
+        ("gradients", REDUCED, reduced * turn.before),
+    )
+    after_layer = (
+        ("activations", "activations.layers", max(turn.waiting - own.kept_bytes, 0)),
         ("activations", "activations.gradients", 2 * contents.stream),
-        *_next_layers(contents, turn),
+        *_next_layers(whole, unit.numel * recipe.compute),
         ("unsharded", "unsharded.gradient", unit.trainable * recipe.compute),
         ("unsharded", "unsharded.reduce_input", 0 if waits else unit.trainable * recipe.reduce),
-        _sharded_gradients(contents, turn, turn.before + 1),
+        ("gradients", REDUCED, reduced * (turn.before + 1)),
     )
+    return at_layer, after_layer
 
 
-def _next_layers(contents: Contents, turn: Turn) -> tuple[Term, ...]:
+def _next_layers(whole: tuple[Term, ...], freed: int) -> tuple[Term, ...]:
     """What is whole once this layer is freed: the others if they are kept, else the next one's buffer."""
-    terms = whole_layers(contents, contents.load.plan.runtime.prefetch if turn.after else 0, turn.after + 1)
-    freed = turn.kind.unit.numel * contents.load.precision.compute
     return tuple(
-        (part, name, max(size - freed, 0) if name in ("unsharded.layer", "unsharded.layers") else size)
-        for part, name, size in terms
+        [
+            (part, name, max(size - freed, 0) if name in ("unsharded.layer", "unsharded.layers") else size)
+            for part, name, size in whole
+        ]
     )
 
 
 def _reduced_before(contents: Contents, turn: Turn) -> int:
-    """Elements of the unit whose reduce-scatter input is still held."""
-    if contents.torch_pipeline and contents.sums_whole:
-        return 0
+    """Bytes of the unit whose reduce-scatter input is still held: the layer before, the head before all."""
+    reduce = contents.load.precision.reduce
     if turn.before:
-        return turn.kind.unit.trainable
+        return turn.kind.unit.trainable * reduce
     head = contents.head
-    return head.trainable if head is not None and splits_root(contents) else 0
+    return head.trainable * reduce if head is not None and splits_root(contents) else 0
 
 
-def _sharded_gradients(contents: Contents, turn: Turn, layers: int) -> Term:
-    """Reduced gradients of the layers that are done; with accumulation they exist from the start."""
+def _reduces_each(contents: Contents) -> bool:
+    """Whether a layer's sharded gradients come into being with its turn.
+
+    With accumulation they exist from the start, and otherwise they may leave as soon as they exist.
+    """
     plan = contents.load.plan
-    if persist(contents) or plan.offload != "none" or plan.runtime.optimizer_in_backward:
-        return ("gradients", REDUCED, 0)
-    return ("gradients", REDUCED, turn.kind.states.gradients * layers)
+    stays = plan.offload is Offload.NONE and not plan.runtime.optimizer_in_backward
+    return stays and not persist(contents)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.common import norm_copies
-from scaletui_engine.memory.activations.saved import widths
 from scaletui_engine.memory.phases.moment import REDUCED, Term
 from scaletui_engine.plan import Offload
 from scaletui_engine.runtime import LossKernel, OptimizerLoop
@@ -44,7 +43,7 @@ def head_terms(contents: Contents) -> tuple[Term, ...]:
 def head_entry(contents: Contents) -> tuple[Term, ...]:
     """What the final norm and the output projection keep."""
     load = contents.load
-    entry = contents.stream if load.megatron else widths(load).whole(load.arch.hidden)
+    entry = contents.stream if load.megatron else load.widths.whole(load.arch.hidden)
     return (("activations", "activations.head", contents.stream + norm_copies(load) + entry),)
 
 

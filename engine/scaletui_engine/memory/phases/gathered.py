@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.loss import grad_bytes
-from scaletui_engine.memory.phases.backward import after_layer, at_layer, turns
+from scaletui_engine.memory.phases.backward import layer_passes, turns
 from scaletui_engine.memory.phases.common import (
     foreach_temporary,
     gradients,
@@ -16,7 +16,7 @@ from scaletui_engine.memory.phases.common import (
     persist,
     states,
 )
-from scaletui_engine.memory.phases.moment import GATHERING, Moment, Term
+from scaletui_engine.memory.phases.moment import GATHERING, Stretch, Term
 from scaletui_engine.memory.phases.units import (
     accumulated,
     head_gradient,
@@ -30,27 +30,42 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
 
 
-def gathered_moments(contents: Contents, *, fresh: bool = False) -> tuple[Moment, ...]:
-    """The candidates for the peak, in the order of a step; fresh: no backward pass has ended yet.
+def gathered_stretches(contents: Contents) -> tuple[Stretch, ...]:
+    """The candidates for the peak, in the order of a step; the step comes last.
 
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _fsdp_collectives.py.
     """
-    base, held = states(contents), () if fresh else held_gradients(contents)
-    early = (*base, *held)
-    done = early if contents.sums_whole else (*base, _layer_gradients(contents))
-    root = (held_root(contents, backward=True), head_gradient(contents, waits=True))
-    moments = [Moment("loss" if contents.head else "forward", (*early, *_at_loss(contents)))]
+    base, passes, ends = states(contents), _passes(contents), _ends(contents)
+    early = base + held_gradients(contents)
+    late = early if contents.sums_whole else base
+    step = Stretch(base, (("step", (gradients(contents), foreach_temporary(contents))),))
+    if not contents.all_in_flight:
+        return (Stretch(early, passes), Stretch(late, ends), step)
+    # Gradients that are held from earlier microbatches imply that one stage pass less is in flight.
+    fewer = (("activations", "activations.in_flight", -(contents.kept // contents.stages)),)
+    fresh = (Stretch(base, passes), Stretch(base, ends))
+    return (*fresh, Stretch(early + fewer, passes), Stretch(late + fewer, ends), step)
+
+
+def _passes(contents: Contents) -> tuple[tuple[str, tuple[Term, ...]], ...]:
+    """The loss, the head, and every turn of the layers' backward pass."""
+    passes = [("loss" if contents.head else "forward", _at_loss(contents))]
     if contents.head is not None:
-        moments.append(Moment("head", (*early, *_at_head(contents))))
+        passes.append(("head", _at_head(contents)))
+    root = (held_root(contents, backward=True), head_gradient(contents, waits=True))
     for turn in turns(contents):
-        moments.append(Moment("backward", (*early, *root, *at_layer(contents, turn))))
-        moments.append(Moment("backward", (*early, *root, *after_layer(contents, turn))))
-    moments.append(Moment("end_of_backward", (*done, *_at_root(contents))))
-    if not contents.sums_whole:
-        reduced = (*base, gradients(contents), *_root_reduced(contents))
-        moments.append(Moment("end_of_backward", reduced))
-    moments.append(Moment("step", (*states(contents), gradients(contents), foreach_temporary(contents))))
-    return tuple(moments)
+        passes.extend([("backward", root + terms) for terms in layer_passes(contents, turn)])
+    return tuple(passes)
+
+
+def _ends(contents: Contents) -> tuple[tuple[str, tuple[Term, ...]], ...]:
+    """The root's gradients are reduced, and they have been."""
+    if contents.sums_whole:
+        return (("end_of_backward", _at_root(contents)),)
+    return (
+        ("end_of_backward", (_layer_gradients(contents), *_at_root(contents))),
+        ("end_of_backward", (gradients(contents), *_root_reduced(contents))),
+    )
 
 
 def held_gradients(contents: Contents) -> tuple[Term, ...]:

@@ -40,3 +40,30 @@ class Moment:
     def pool(self, name: str) -> int:
         """Bytes of the terms of that name."""
         return sum([size for _, term, size in self.terms if term == name])
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Moments in their order that have terms in common."""
+
+    common: tuple[Term, ...]
+    own: tuple[tuple[str, tuple[Term, ...]], ...]
+    """(phase, the terms of that moment alone)."""
+
+    @property
+    def moments(self) -> tuple[Moment, ...]:
+        """Each with all its terms."""
+        return tuple(Moment(phase, self.common + terms) for phase, terms in self.own)
+
+
+def pools(terms: tuple[Term, ...]) -> tuple[int, int, int]:
+    """Bytes of terms on the default stream, in buffers of all-gathers, and in sharded gradients."""
+    own = gathering = reduced = 0
+    for _, name, size in terms:
+        if name == REDUCED:
+            reduced += size
+        elif name == GATHERING:
+            gathering += size
+        else:
+            own += size
+    return own, gathering, reduced

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.budget import Parts
-from scaletui_engine.memory.phases.gathered import gathered_moments
-from scaletui_engine.memory.phases.moment import GATHERING, REDUCED, Moment
+from scaletui_engine.memory.phases.gathered import gathered_stretches
+from scaletui_engine.memory.phases.moment import Moment, pools
 from scaletui_engine.memory.phases.pipeline import in_flight_terms
-from scaletui_engine.memory.phases.replicated import replicated_moments
+from scaletui_engine.memory.phases.replicated import replicated_stretches
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
-    from scaletui_engine.memory.phases.moment import Term
+    from scaletui_engine.memory.phases.moment import Stretch, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +50,13 @@ def moments(contents: Contents) -> tuple[Moment, ...]:
 
 def placeless_moments(contents: Contents) -> tuple[Moment, ...]:
     """The same without what other microbatches in flight add; the step comes last."""
-    if not contents.load.plan.strategy.shards_weights:
-        return replicated_moments(contents)
-    if not contents.all_in_flight:
-        return gathered_moments(contents)
-    # Gradients that are held from earlier microbatches imply that one stage pass less is in flight.
-    fewer = ("activations", "activations.in_flight", -(contents.kept // contents.stages))
-    *later, step = gathered_moments(contents)
-    *early, _ = gathered_moments(contents, fresh=True)
-    return (*early, *(Moment(moment.phase, (*moment.terms, fewer)) for moment in later), step)
+    return tuple(moment for stretch in _stretches(contents) for moment in stretch.moments)
+
+
+def _stretches(contents: Contents) -> tuple[Stretch, ...]:
+    if contents.load.plan.strategy.shards_weights:
+        return gathered_stretches(contents)
+    return replicated_stretches(contents)
 
 
 def peak(found: tuple[Moment, ...]) -> Moment:
@@ -67,22 +65,31 @@ def peak(found: tuple[Moment, ...]) -> Moment:
 
 
 def peaks_of(contents: Contents) -> Peaks:
-    """What has to be known of equal ranks to find the peak of each."""
-    *passes, step = placeless_moments(contents)
-    largest = peak(tuple(passes))
-    own, reduced = zip(*(_streams(moment) for moment in (*passes, step)), strict=True)
-    parts, step_parts = largest.parts, step.parts
+    """What has to be known of equal ranks to find the peak of each; of equal moments the first counts."""
+    places: list[tuple[tuple[Term, ...], str, tuple[Term, ...]]] = []
+    weighed: list[tuple[int, int, int]] = []
+    for stretch in _stretches(contents):
+        common, gathered, sharded = pools(stretch.common)
+        for phase, terms in stretch.own:
+            own, gathering, reduced = pools(terms)
+            weighed.append((common + own, gathered + gathering, sharded + reduced))
+            places.append((stretch.common, phase, terms))
+    totals = [sum(weight) for weight in weighed]
+    most = max(totals[:-1])
+    largest, step = (
+        Moment(phase, common + own) for common, phase, own in (places[totals.index(most)], places[-1])
+    )
     return Peaks(
         passes=largest,
         step=step,
-        passes_parts=parts,
-        step_parts=step_parts,
-        passes_total=parts.total,
-        step_total=step_parts.total,
-        own_passes=max(own[:-1]),
-        own_step=own[-1],
-        own_loss=own[0],
-        reduced=max(reduced),
+        passes_parts=largest.parts,
+        step_parts=step.parts,
+        passes_total=most,
+        step_total=totals[-1],
+        own_passes=max([own for own, _, _ in weighed[:-1]]),
+        own_step=weighed[-1][0],
+        own_loss=weighed[0][0],
+        reduced=max([reduced for _, _, reduced in weighed]),
     )
 
 
@@ -102,14 +109,3 @@ def peak_at(peaks: Peaks, added: tuple[Term, ...]) -> Moment:
     """The same as a moment of terms."""
     passes = Moment(peaks.passes.phase, peaks.passes.terms + added)
     return passes if passes.total >= peaks.step_total else peaks.step
-
-
-def _streams(moment: Moment) -> tuple[int, int]:
-    """Bytes on the default stream, and sharded gradients; gather buffers belong to neither."""
-    own = reduced = 0
-    for _, name, size in moment.terms:
-        if name == REDUCED:
-            reduced += size
-        elif name != GATHERING:
-            own += size
-    return own, reduced

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.memory.phases.backward import Turn, after_layer, at_layer
+from scaletui_engine.memory.phases.backward import Turn, layer_passes
 from scaletui_engine.memory.phases.common import running_backward, states
 from scaletui_engine.memory.phases.gathered import held_gradients
 from scaletui_engine.memory.phases.moment import Moment, Term
@@ -45,10 +45,7 @@ def backward_moments(contents: Contents, turn: Turn, *, fresh: bool) -> tuple[Mo
     held = () if fresh else held_gradients(contents)
     root = (held_root(contents, backward=True), head_gradient(contents, waits=True))
     early = (*states(contents), *held, *root)
-    return (
-        Moment("backward", (*early, *at_layer(contents, turn))),
-        Moment("backward", (*early, *after_layer(contents, turn))),
-    )
+    return tuple(Moment("backward", (*early, *terms)) for terms in layer_passes(contents, turn))
 
 
 def _replicated(contents: Contents, kept: int) -> tuple[Term, ...]:

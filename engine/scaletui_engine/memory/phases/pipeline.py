@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scaletui_engine.memory.contents import beside
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from scaletui_engine.memory.contents import Contents
     from scaletui_engine.memory.phases.moment import Term
 
@@ -28,32 +31,29 @@ def receive_buffers(contents: Contents) -> tuple[Term, ...]:
     """
     if not contents.torch_pipeline:
         return ()
-    waiting, outputs = _exchanged(contents)
+    waiting, outputs = _exchanged(contents, contents.in_flight)
     return (
         ("buffers", "buffers.pipeline_receive", waiting),
         ("activations", "activations.stage_outputs", outputs),
     )
 
 
-def added_bytes(contents: Contents) -> tuple[int, int]:
-    """(activations, buffers) of `in_flight_terms`, without the terms."""
+def added_bytes(contents: Contents, flight: Fraction) -> tuple[int, int]:
+    """(activations, buffers) of `in_flight_terms` for a rank with so many in flight, without the terms."""
     if contents.load.plan.axes.pp == 1:
         return (0, 0)
-    others = contents.in_flight_bytes
+    others = beside(contents.kept, flight)
     if not contents.torch_pipeline:
         return (others, 0)
-    waiting, outputs = _exchanged(contents)
+    waiting, outputs = _exchanged(contents, flight)
     return (others + outputs, waiting)
 
 
-def _exchanged(contents: Contents) -> tuple[int, int]:
+def _exchanged(contents: Contents, flight: Fraction) -> tuple[int, int]:
     """Bytes of receive buffers that no microbatch in flight uses, and of stage outputs."""
-    batches, flight = contents.load.plan.accumulation, contents.in_flight
+    batches, stream = contents.load.plan.accumulation, contents.stream
     _, _, stages, embedding, head = contents.shape
     entering, leaving = stages - embedding, stages - head
     whole, parts = flight.numerator, flight.denominator
     waiting = max(batches * parts - whole, 0) * entering + batches * parts * leaving
-    return (
-        ceil_div(waiting * contents.stream, parts),
-        ceil_div(whole * leaving * contents.stream, parts),
-    )
+    return (ceil_div(waiting * stream, parts), ceil_div(whole * leaving * stream, parts))

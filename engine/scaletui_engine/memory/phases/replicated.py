@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.memory.activations.saved import widths
 from scaletui_engine.memory.census import QUANTIZED
 from scaletui_engine.memory.phases.common import (
     foreach_temporary,
@@ -15,7 +14,7 @@ from scaletui_engine.memory.phases.common import (
     running_backward,
     states,
 )
-from scaletui_engine.memory.phases.moment import Moment, Term
+from scaletui_engine.memory.phases.moment import Stretch, Term
 from scaletui_engine.plan import Offload, Strategy
 from scaletui_engine.runtime import Framework
 from scaletui_engine.units import ceil_div
@@ -24,20 +23,18 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
 
 
-def replicated_moments(contents: Contents) -> tuple[Moment, ...]:
-    """The candidates for the peak, in the order of a step."""
-    base = (*states(contents), *buffers(contents))
-    forward = (*base, *gradients_before(contents))
-    after = (*base, *gradients_after(contents))
+def replicated_stretches(contents: Contents) -> tuple[Stretch, ...]:
+    """The candidates for the peak, in the order of a step; the step comes last."""
+    before, after = gradients_before(contents), gradients_after(contents)
     step = () if contents.load.megatron else _step(contents)
-    return (
-        Moment("loss" if contents.head else "forward", (*forward, *_at_loss(contents))),
-        Moment(
-            "backward", (*after, layers(contents), *autocast_copies(contents), *running_backward(contents))
-        ),
-        Moment("end_of_backward", (*after, *_at_embedding(contents))),
-        Moment("step", (*base, gradients(contents), *step)),
+    backward = (layers(contents), *autocast_copies(contents), *running_backward(contents))
+    found = (
+        ("loss" if contents.head else "forward", (*before, *_at_loss(contents))),
+        ("backward", (*after, *backward)),
+        ("end_of_backward", (*after, *_at_embedding(contents))),
+        ("step", (gradients(contents), *step)),
     )
+    return (Stretch((*states(contents), *buffers(contents)), found),)
 
 
 def _at_loss(contents: Contents) -> tuple[Term, ...]:
@@ -45,7 +42,7 @@ def _at_loss(contents: Contents) -> tuple[Term, ...]:
     load = contents.load
     again = 0
     if load.megatron and contents.head is not None:
-        whole = widths(load).whole(load.arch.hidden)
+        whole = load.widths.whole(load.arch.hidden)
         again = whole * 2 if load.sp > 1 else whole
     return (
         layers(contents),
