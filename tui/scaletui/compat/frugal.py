@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.strip import Strip
 
+BRIEF_S: Final = 0.01
+
 
 class FrugalApp(App[ReturnType]):
     """An app that compares each frame with what the terminal shows.
@@ -38,6 +40,14 @@ class FrugalApp(App[ReturnType]):
     def on_resize(self) -> None:
         """A terminal that was resized may show anything, also when it is back at its old size."""
         self.repaint()
+
+    def delay_update(self, delay: float = BRIEF_S) -> None:
+        """Hold frames back while one screen gives way to another.
+
+        Textual holds them back for 50 ms (`App.delay_update`, 8.2.8), the whole time in which a key is to be
+        answered; here it is long enough for the new screen to be shown its session.
+        """
+        super().delay_update(delay)
 
     def repaint(self) -> None:
         """Write every cell again: something else may have written to the terminal."""
