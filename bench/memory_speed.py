@@ -2,9 +2,9 @@
 
     python bench/memory_speed.py [--rounds 200]
 
-Limits: 1 ms median for the budget of Llama 3.1 405B at pp 16, a million GPUs at most 1.5 times eight, 100 ms
-for each solver. Exit code 1 when one is not kept. Processor time is counted, so that other work on the
-machine does not.
+Limits: 1 ms median for the budget of Llama 3.1 405B at pp 16, also where every call brings another plan, a
+million GPUs at most 1.5 times eight, 100 ms for each solver. Exit code 1 when one is not kept. Processor time
+is counted, so that other work on the machine does not.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ import statistics
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.defaults import Choices, scenario_from
 from scaletui_engine.memory import evaluate
 from scaletui_engine.memory.fixes import fixes
 from scaletui_engine.memory.solve import fewest_gpus, largest_micro_batch, longest_seq
-from scaletui_engine.plan import Recompute, Split
+from scaletui_engine.plan import Recompute, Split, Strategy
+from scaletui_engine.runtime import Lora
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scaletui_engine.plan import Plan
     from scaletui_engine.scenario import Scenario
 
 BUDGET_LIMIT_MS, RATIO_LIMIT, SOLVER_LIMIT_MS = 1.0, 1.5, 100.0
@@ -43,15 +45,33 @@ def milliseconds(work: Callable[[Scenario], object], scenario: Scenario) -> floa
 
 
 def median_ms(scenarios: list[Scenario]) -> float:
-    """Median over the budgets of these scenarios, each evaluated once before."""
+    """Median over the budgets of these scenarios, the first evaluated once before."""
     evaluate(scenarios[0])
     return statistics.median(milliseconds(evaluate, scenario) for scenario in scenarios)
 
 
-def edited(scenario: Scenario, rounds: int) -> list[Scenario]:
-    """The scenario with another sequence length each time: nothing of one budget serves the next."""
-    plan = scenario.plan
-    return [replace(scenario, plan=replace(plan, seq=plan.seq + 64 * (step + 1))) for step in range(rounds)]
+EDITS: Final[dict[str, Callable[[Plan, int], Plan]]] = {
+    "seq": lambda plan, step: replace(plan, seq=plan.seq + 64 * step),
+    "optimizer": lambda plan, step: replace(plan, seq=plan.seq + 64 * step, optimizer="adam8bit"),
+    "recompute": lambda plan, step: replace(plan, seq=plan.seq + 64 * step, recompute=Recompute.SELECTIVE),
+    "ZeRO-1": lambda plan, step: replace(plan, seq=plan.seq + 64 * step, strategy=Strategy.ZERO1),
+    "LoRA rank": lambda plan, step: replace(plan, lora=Lora(rank=step, targets=("wq", "wv"))),
+}
+"""Plans that differ at every step; the last one cuts every tensor anew as well."""
+
+
+def edited_ms(scenario: Scenario, rounds: int) -> dict[str, float]:
+    """Median by edit: no two plans are equal, so nothing of one budget serves the next."""
+    steps = range(1, rounds + 1)
+    return {
+        name: median_ms([scenario.with_plan(edit(scenario.plan, step)) for step in steps])
+        for name, edit in EDITS.items()
+    }
+
+
+def shown(medians: dict[str, float]) -> str:
+    """The medians by edit in one line."""
+    return ", ".join(f"{name} {took:.3f}" for name, took in medians.items())
 
 
 def main() -> int:
@@ -64,8 +84,9 @@ def main() -> int:
     budget = median_ms([large] * rounds)
     eight, many = median_ms([small] * rounds), median_ms([million] * rounds)
     print(f"budget of 405B at pp 16: {budget:.3f} ms (limit {BUDGET_LIMIT_MS:g})")
-    print(f"the same, edited each time: {median_ms(edited(large, rounds)):.3f} ms")
-    print(f"budget of 8B: {eight:.3f} ms, edited each time {median_ms(edited(small, rounds)):.3f} ms")
+    edits = edited_ms(large, rounds)
+    print(f"the same, edited each time: {shown(edits)} ms (limit {BUDGET_LIMIT_MS:g})")
+    print(f"budget of 8B: {eight:.3f} ms, edited each time: {shown(edited_ms(small, rounds))} ms")
     print(f"a million GPUs over eight: {many / eight:.2f} (limit {RATIO_LIMIT:g})")
     solvers = {
         solve.__name__: max(milliseconds(solve, scenario) for scenario in (small, large))
@@ -73,7 +94,8 @@ def main() -> int:
     }
     for name, took in solvers.items():
         print(f"solver {name}: {took:.1f} ms (limit {SOLVER_LIMIT_MS:g})")
-    quick = budget <= BUDGET_LIMIT_MS and max(solvers.values()) <= SOLVER_LIMIT_MS
+    slowest = max(budget, *edits.values())
+    quick = slowest <= BUDGET_LIMIT_MS and max(solvers.values()) <= SOLVER_LIMIT_MS
     return 0 if quick and many / eight <= RATIO_LIMIT else 1
 
 

@@ -75,12 +75,35 @@ class Census:
     """The same for a rank without the embedding, which needs its own copy of a tied table."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """All that decides how tensors are cut and which of them are trained."""
+
+    arch: Arch
+    tp: int
+    ep: int
+    etp: int
+    vocab: int
+    split_vocab: bool
+    frozen: tuple[str, ...]
+    lora: Lora | None
+
+
 def census_of(load: Load) -> Census:
     """Cut every tensor of the model for one rank."""
-    groups = _groups(load.arch)
-    pieces = {tensor.name: _pieces(tensor, load) for tensor in tensors(load.arch)}
+    plan = load.plan
+    split = plan.runtime.split_vocab
+    return _census(
+        _Cut(load.arch, load.tp, plan.axes.ep, load.etp, load.vocab, split, plan.frozen, plan.lora)
+    )
+
+
+@lru_cache(maxsize=64)
+def _census(cut: _Cut) -> Census:
+    groups = _groups(cut.arch)
+    pieces = {tensor.name: _pieces(tensor, cut) for tensor in tensors(cut.arch)}
     head = _unit("head", groups.head, pieces)
-    tied = head if not load.arch.tie else _unit("tied_head", groups.head + groups.table, pieces)
+    tied = head if not cut.arch.tie else _unit("tied_head", groups.head + groups.table, pieces)
     return Census(
         dense=_unit("dense", groups.dense, pieces),
         moe=_unit("moe", groups.moe, pieces),
@@ -144,18 +167,17 @@ def _unit(name: str, names: tuple[str, ...], pieces: dict[str, tuple[LocalTensor
     return Unit(name, held, numel, trainable, down)
 
 
-def _pieces(tensor: Tensor, load: Load) -> tuple[LocalTensor, ...]:
+def _pieces(tensor: Tensor, cut: _Cut) -> tuple[LocalTensor, ...]:
     """The tensor's own piece, with its adapters where it has any."""
-    plan, expert = load.plan, tensor.is_expert
-    shape = _cut_shape(tensor, load, load.etp if expert else load.tp)
-    copies = ceil_div(tensor.experts, plan.axes.ep) if expert else tensor.experts
-    trained = not plan.frozen or is_trained(tensor, plan.frozen)
-    piece = LocalTensor(tensor.name, tensor.role, shape, copies, trained)
-    if plan.lora is None:
+    expert, lora = tensor.is_expert, cut.lora
+    shape = _cut_shape(tensor, cut, cut.etp if expert else cut.tp)
+    copies = ceil_div(tensor.experts, cut.ep) if expert else tensor.experts
+    piece = LocalTensor(tensor.name, tensor.role, shape, copies, is_trained(tensor, cut.frozen))
+    if lora is None:
         return (piece,)
-    quantized = plan.lora.quantized and len(shape) == 2 and tensor.role in QUANTIZED
+    quantized = lora.quantized and len(shape) == 2 and tensor.role in QUANTIZED
     base = replace(piece, trainable=False, quantized=quantized)
-    return (base, *_adapters(base, plan.lora))
+    return (base, *_adapters(base, lora))
 
 
 def fused_shapes(unit: Unit) -> tuple[tuple[int, int], ...]:
@@ -189,17 +211,17 @@ def _adapters(base: LocalTensor, lora: Lora) -> tuple[LocalTensor, ...]:
     return (down, up)
 
 
-def _cut_shape(tensor: Tensor, load: Load, degree: int) -> tuple[int, ...]:
+def _cut_shape(tensor: Tensor, cut: _Cut, degree: int) -> tuple[int, ...]:
     shape = tensor.shape
     vocab = tensor.tp is TpRule.VOCAB
     if tensor.tp is TpRule.REPLICATED or (degree == 1 and not vocab):
         return shape
-    if vocab and not load.plan.runtime.split_vocab:
+    if vocab and not cut.split_vocab:
         return shape
     if tensor.tp is TpRule.ROW:
         return (*shape[:-1], ceil_div(shape[-1], degree))
-    rows = load.vocab if vocab else shape[0]
+    rows = cut.vocab if vocab else shape[0]
     mine = ceil_div(rows, degree)
     if tensor.tp is TpRule.KV:
-        mine = max(mine, load.arch.head_dim)
+        mine = max(mine, cut.arch.head_dim)
     return (mine, *shape[1:])

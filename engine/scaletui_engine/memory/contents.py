@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.activations import LayerActivations, layer_activations
 from scaletui_engine.memory.activations.layer import recomputed_layers
-from scaletui_engine.memory.census import Census, Unit, census_of, fused_shapes
+from scaletui_engine.memory.census import Census, Unit, census_of
 from scaletui_engine.memory.cut import keys_of
 from scaletui_engine.memory.inflight import CLOSED, Pipeline, in_flight
 from scaletui_engine.memory.loss import kernel_of, loss_bytes
@@ -34,8 +34,6 @@ class Kind:
     unit: Unit
     states: States
     activations: LayerActivations
-    fused_shapes: tuple[tuple[int, int], ...]
-    """Weight matrices as Megatron fuses them: query, key and value; both inputs of a gated MLP."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,7 +190,7 @@ def pieces_of(load: Load) -> Pieces:
 def _kind(load: Load, unit: Unit, *, moe: bool) -> Kind | None:
     if not unit.tensors:
         return None
-    return Kind(unit, states_of(unit, load), layer_activations(load, unit, moe=moe), fused_shapes(unit))
+    return Kind(unit, states_of(unit, load), layer_activations(load, unit, moe=moe))
 
 
 @lru_cache(maxsize=64)

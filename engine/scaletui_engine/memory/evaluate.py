@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.budget import MemoryBudget, StageBudget
-from scaletui_engine.memory.contents import Contents, flights_of, holds_all, pieces_of, representative
+from scaletui_engine.memory.contents import flights_of, holds_all, pieces_of, representative
 from scaletui_engine.memory.cut import keys_of
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.outside import outside_range
 from scaletui_engine.memory.phases import peak_parts, peaks_of
-from scaletui_engine.memory.phases.pipeline import added_bytes
+from scaletui_engine.memory.phases.pipeline import neighbours_of
 from scaletui_engine.memory.reserve import reserved_range, streams_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.cut import Key
     from scaletui_engine.memory.load import Load
     from scaletui_engine.memory.phases import Peaks
+    from scaletui_engine.memory.phases.pipeline import Neighbours
     from scaletui_engine.memory.reserve import Streams
     from scaletui_engine.scenario import Scenario
 
@@ -55,20 +56,22 @@ def stages_of(load: Load) -> tuple[StageBudget, ...]:
 class _Share:
     """What ranks that hold the same share: the candidates for their peaks."""
 
-    contents: Contents
+    neighbours: Neighbours
     peaks: Peaks
     streams: Streams
     outside: ByteRange
 
     def stage(self, rank: int, flight: Fraction) -> StageBudget:
         """The budget of one of them, which holds so many microbatches."""
-        activations, buffers = added_bytes(self.contents, flight)
+        activations, buffers = self.neighbours.added(flight)
+        added = activations + buffers
         phase, parts = peak_parts(self.peaks, activations, buffers)
-        reserved = reserved_range(self.streams, self.peaks, activations + buffers, parts.total)
+        allocated = max(self.peaks.passes_total + added, self.peaks.step_total)
+        reserved = reserved_range(self.streams, self.peaks, added, allocated)
         return StageBudget(rank, phase, parts, reserved, self.outside)
 
 
 @lru_cache(maxsize=64)
 def _shared(pieces: Pieces, shape: Key, all_in_flight: bool) -> _Share:
     contents = representative(pieces, shape, all_in_flight=all_in_flight)
-    return _Share(contents, peaks_of(contents), streams_of(contents), outside_range(contents))
+    return _Share(neighbours_of(contents), peaks_of(contents), streams_of(contents), outside_range(contents))

@@ -43,8 +43,9 @@ def streams_of(contents: Contents) -> Streams:
 def reserved_range(streams: Streams, peaks: Peaks, added: int, allocated: int) -> ByteRange:
     """What is reserved at a rank's peak: at least what is allocated, most likely the pools and a little."""
     pools = pooled(streams, peaks, added, allocated)
-    high = round(pools * RESERVE_HIGH)
-    best = min(max(round(pools * RESERVE_FACTOR), allocated), high)
+    high, best = round(pools * RESERVE_HIGH), round(pools * RESERVE_FACTOR)
+    if best < allocated:
+        best = min(allocated, high)
     return ByteRange(allocated, high, "reserved.caching_allocator", best)
 
 

@@ -35,27 +35,33 @@ def gathered_stretches(contents: Contents) -> tuple[Stretch, ...]:
 
     Source: torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _fsdp_collectives.py.
     """
-    base, passes, ends = states(contents), _passes(contents), _ends(contents)
-    early = base + held_gradients(contents)
-    late = early if contents.sums_whole else base
+    base, held = states(contents), held_gradients(contents)
     step = Stretch(base, (("step", (gradients(contents), foreach_temporary(contents))),))
+    passes, late = _passes(contents), held if contents.sums_whole else ()
     if not contents.all_in_flight:
-        return (Stretch(early, passes), Stretch(late, ends), step)
+        return (*_placed(passes, base + held, base + late), step)
     # Gradients that are held from earlier microbatches imply that one stage pass less is in flight.
     fewer = (("activations", "activations.in_flight", -(contents.kept // contents.stages)),)
-    fresh = (Stretch(base, passes), Stretch(base, ends))
-    return (*fresh, Stretch(early + fewer, passes), Stretch(late + fewer, ends), step)
+    again = _placed(passes, base + held + fewer, base + late + fewer)
+    return (*_placed(passes, base, base), *again, step)
 
 
-def _passes(contents: Contents) -> tuple[tuple[str, tuple[Term, ...]], ...]:
-    """The loss, the head, and every turn of the layers' backward pass."""
-    passes = [("loss" if contents.head else "forward", _at_loss(contents))]
+def _placed(
+    passes: tuple[Stretch, ...], early: tuple[Term, ...], late: tuple[Term, ...]
+) -> tuple[Stretch, ...]:
+    """The passes beside what is held early, and the last of them beside what is held late."""
+    *first, last = passes
+    return (*(Stretch(early + one.common, one.own) for one in first), Stretch(late + last.common, last.own))
+
+
+def _passes(contents: Contents) -> tuple[Stretch, ...]:
+    """The loss and the head, every turn of the layers' backward pass, and its end."""
+    loss = [("loss" if contents.head else "forward", _at_loss(contents))]
     if contents.head is not None:
-        passes.append(("head", _at_head(contents)))
+        loss.append(("head", _at_head(contents)))
     root = (held_root(contents, backward=True), head_gradient(contents, waits=True))
-    for turn in turns(contents):
-        passes.extend([("backward", root + terms) for terms in layer_passes(contents, turn)])
-    return tuple(passes)
+    layers = [("backward", terms) for turn in turns(contents) for terms in layer_passes(contents, turn)]
+    return (Stretch((), tuple(loss)), Stretch(root, tuple(layers)), Stretch((), _ends(contents)))
 
 
 def _ends(contents: Contents) -> tuple[tuple[str, tuple[Term, ...]], ...]:

@@ -66,30 +66,30 @@ def peak(found: tuple[Moment, ...]) -> Moment:
 
 def peaks_of(contents: Contents) -> Peaks:
     """What has to be known of equal ranks to find the peak of each; of equal moments the first counts."""
-    places: list[tuple[tuple[Term, ...], str, tuple[Term, ...]]] = []
-    weighed: list[tuple[int, int, int]] = []
-    for stretch in _stretches(contents):
-        common, gathered, sharded = pools(stretch.common)
+    *passes, last = _stretches(contents)
+    largest, most, (step,) = Moment("", ()), -1, last.moments
+    owns, sharded = list[int](), list[int]()
+    for stretch in passes:
+        common, gathered, held = pools(stretch.common)
         for phase, terms in stretch.own:
             own, gathering, reduced = pools(terms)
-            weighed.append((common + own, gathered + gathering, sharded + reduced))
-            places.append((stretch.common, phase, terms))
-    totals = [sum(weight) for weight in weighed]
-    most = max(totals[:-1])
-    largest, step = (
-        Moment(phase, common + own) for common, phase, own in (places[totals.index(most)], places[-1])
-    )
+            owns.append(common + own)
+            sharded.append(held + reduced)
+            total = common + own + gathered + gathering + held + reduced
+            if total > most:
+                largest, most = Moment(phase, stretch.common + terms), total
+    own_step, _, reduced_step = pools(step.terms)
     return Peaks(
         passes=largest,
         step=step,
         passes_parts=largest.parts,
         step_parts=step.parts,
         passes_total=most,
-        step_total=totals[-1],
-        own_passes=max([own for own, _, _ in weighed[:-1]]),
-        own_step=weighed[-1][0],
-        own_loss=weighed[0][0],
-        reduced=max([reduced for _, _, reduced in weighed]),
+        step_total=step.total,
+        own_passes=max(owns),
+        own_step=own_step,
+        own_loss=owns[0],
+        reduced=max(*sharded, reduced_step),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.contents import beside
@@ -31,29 +32,53 @@ def receive_buffers(contents: Contents) -> tuple[Term, ...]:
     """
     if not contents.torch_pipeline:
         return ()
-    waiting, outputs = _exchanged(contents, contents.in_flight)
+    waiting, outputs = neighbours_of(contents).exchanged(contents.in_flight)
     return (
         ("buffers", "buffers.pipeline_receive", waiting),
         ("activations", "activations.stage_outputs", outputs),
     )
 
 
-def added_bytes(contents: Contents, flight: Fraction) -> tuple[int, int]:
-    """(activations, buffers) of `in_flight_terms` for a rank with so many in flight, without the terms."""
-    if contents.load.plan.axes.pp == 1:
-        return (0, 0)
-    others = beside(contents.kept, flight)
-    if not contents.torch_pipeline:
-        return (others, 0)
-    waiting, outputs = _exchanged(contents, flight)
-    return (others + outputs, waiting)
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """What decides how much a rank's place in the pipeline adds."""
+
+    alone: bool
+    """There is no pipeline."""
+    kept: int
+    """Activations of one microbatch."""
+    stream: int
+    """Bytes of one tensor that travels."""
+    batches: int
+    entering: int
+    """Stages of the rank that receive their input."""
+    leaving: int
+    """Stages that send their output on."""
+    preallocated: bool
+    """torch's receive buffers are there from the first step on."""
+
+    def added(self, flight: Fraction) -> tuple[int, int]:
+        """(activations, buffers) of `in_flight_terms` with so many microbatches in flight."""
+        if self.alone:
+            return (0, 0)
+        others = beside(self.kept, flight)
+        if not self.preallocated:
+            return (others, 0)
+        waiting, outputs = self.exchanged(flight)
+        return (others + outputs, waiting)
+
+    def exchanged(self, flight: Fraction) -> tuple[int, int]:
+        """Bytes of receive buffers that no microbatch in flight uses, and of stage outputs."""
+        whole, parts = flight.numerator, flight.denominator
+        every = self.batches * parts
+        waiting = max(every - whole, 0) * self.entering + every * self.leaving
+        return (ceil_div(waiting * self.stream, parts), ceil_div(whole * self.leaving * self.stream, parts))
 
 
-def _exchanged(contents: Contents, flight: Fraction) -> tuple[int, int]:
-    """Bytes of receive buffers that no microbatch in flight uses, and of stage outputs."""
-    batches, stream = contents.load.plan.accumulation, contents.stream
-    _, _, stages, embedding, head = contents.shape
-    entering, leaving = stages - embedding, stages - head
-    whole, parts = flight.numerator, flight.denominator
-    waiting = max(batches * parts - whole, 0) * entering + batches * parts * leaving
-    return (ceil_div(waiting * stream, parts), ceil_div(whole * leaving * stream, parts))
+def neighbours_of(contents: Contents) -> Neighbours:
+    """The same for every rank that holds equal stages."""
+    plan, (_, _, stages, embedding, head) = contents.load.plan, contents.shape
+    return Neighbours(
+        plan.axes.pp == 1, contents.kept, contents.stream, plan.accumulation, stages - embedding,
+        stages - head, contents.torch_pipeline,
+    )  # fmt: skip

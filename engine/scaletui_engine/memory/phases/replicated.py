@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.memory.census import QUANTIZED
+from scaletui_engine.memory.census import QUANTIZED, fused_shapes
 from scaletui_engine.memory.phases.common import (
     foreach_temporary,
     gradients,
@@ -28,13 +28,13 @@ def replicated_stretches(contents: Contents) -> tuple[Stretch, ...]:
     before, after = gradients_before(contents), gradients_after(contents)
     step = () if contents.load.megatron else _step(contents)
     backward = (layers(contents), *autocast_copies(contents), *running_backward(contents))
-    found = (
+    passes = (
         ("loss" if contents.head else "forward", (*before, *_at_loss(contents))),
         ("backward", (*after, *backward)),
         ("end_of_backward", (*after, *_at_embedding(contents))),
-        ("step", (gradients(contents), *step)),
     )
-    return (Stretch((*states(contents), *buffers(contents)), found),)
+    held = (*states(contents), *buffers(contents))
+    return (Stretch(held, passes), Stretch(held, (("step", (gradients(contents), *step)),)))
 
 
 def _at_loss(contents: Contents) -> tuple[Term, ...]:
@@ -140,7 +140,7 @@ def _dummy_gradients(contents: Contents) -> int:
     load = contents.load
     if not load.plan.runtime.gradient_fusion or load.framework is Framework.MEGATRON_LEGACY:
         return 0
-    shapes = {shape for kind, _ in contents.layers for shape in kind.fused_shapes}
+    shapes = {shape for kind, _ in contents.layers for shape in fused_shapes(kind.unit)}
     elements = sum(rows * columns for rows, columns in shapes)
     if contents.head is not None:
         elements += ceil_div(load.vocab, load.tp) * load.arch.hidden
