@@ -35,6 +35,8 @@ class Choices:
     """Microbatches of activations a rank may hold in zb-auto; None takes 2 x ranks (ZB-2p)."""
     freed_by_input_grad: float = 0.5
     """The part of a microbatch's activations that I frees in zb-auto; W frees the rest."""
+    reordered: bool = True
+    """Whether v-half and v-min fill the slots that repeated building blocks leave free at both ends."""
 
 
 MAX_PLACES: Final = 1 << 21

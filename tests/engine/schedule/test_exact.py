@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from scaletui_engine.schedule.result import evaluate
+from scaletui_engine.schedule.shape import Choices
 from scaletui_engine.schedule.times import Times
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def _id(case: dict[str, Any]) -> str:
 @pytest.mark.parametrize("case", FACTS["own_sim_exact_cases"], ids=_id)
 def test_exact_case(case: dict[str, Any], make: Callable[..., Schedule]) -> None:
     microbatches = case.get("m", case.get("m_total_both_directions"))
-    schedule = make(NAMES[case["schedule"]], case["p"], microbatches, case.get("v"))
+    choices = Choices(reordered="no re-ordering" not in case["schedule"])
+    schedule = make(NAMES[case["schedule"]], case["p"], microbatches, case.get("v"), choices)
     times = Times(
         (case["F"],), (case["I"],), (case["W"],), comm=(case["comm"],), overlapped=case.get("F_and_B")
     )
@@ -88,18 +90,6 @@ def test_interleaving_with_fewer_microbatches_than_ranks(
     """Bubble (p - 1)(f + b) + (v - 1)(p - m)(f + b) with p 4, v 2, f + b = 3."""
     result = evaluate(make(name, 4, microbatches, 2))
     assert result.timeline.makespan - result.bubble.ideal == 9 + extra
-
-
-@pytest.mark.parametrize("ranks", [4, 5, 6, 8, 12, 16])
-@pytest.mark.parametrize(
-    ("name", "peak"), [("v-half", lambda p: (p + 2) // 2), ("v-min", lambda p: (p + 4) // 3)]
-)
-def test_controllable_memory(
-    name: str, peak: Callable[[int], int], ranks: int, make: Callable[..., Schedule]
-) -> None:
-    """arXiv:2405.15362: microbatches of activations, two chunks each."""
-    result = evaluate(make(name, ranks, 4 * ranks))
-    assert result.activations.peak.max() / 2 == peak(ranks)
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 6, 8])

@@ -107,6 +107,7 @@ def request_of(case: Case) -> Request:
         group=case.get("group", case.get("N")),
         slices=int(case.get("slices") or case.get("k") or 2),
         memory_limit=case.get("memory_limit"),
+        reordered="no re-ordering" not in case["schedule"],
     )
     return Request(name, shape, choices, times_of(case, shape))
 

@@ -46,6 +46,9 @@ def _add_shape(parser: ArgumentParser) -> None:
         "--memory-limit", type=float, metavar="X", help=tr("microbatches a rank may hold, zb-auto (2 P)")
     )
     what.add_argument(
+        "--no-reorder", action="store_true", help=tr("v-half, v-min: building blocks repeated, no more")
+    )
+    what.add_argument(
         "--scenario", metavar="FILE", help=tr("shape, times and bytes of a scenario's pipeline")
     )
     what.add_argument("--load", metavar="FILE.csv", help=tr("an order as PyTorch writes it"))

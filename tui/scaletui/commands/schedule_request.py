@@ -79,7 +79,12 @@ def choices_of(args: Namespace) -> Choices:
     """What only some schedules ask."""
     from scaletui_engine.schedule.shape import Choices
 
-    return Choices(group=args.group, slices=args.slices, memory_limit=args.memory_limit)
+    return Choices(
+        group=args.group,
+        slices=args.slices,
+        memory_limit=args.memory_limit,
+        reordered=not args.no_reorder,
+    )
 
 
 def times_of(args: Namespace) -> Times:

@@ -1,8 +1,8 @@
 """V-Half and V-Min (Qi et al., arXiv:2405.15362): the slots of one microbatch decide the memory.
 
 A building block places the F and I of both chunks; repeated every six slots, blocks of neighbouring
-microbatches interlock. W take the free slots as they come, and the clock then squeezes all slack out.
-The paper's further re-ordering is not done: spans are upper bounds of what it reaches.
+microbatches interlock, and W take the free slots as they come. The slots at both ends that stay free are
+filled by `reorder`, and the clock then squeezes all slack out.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.schedule.code import forward, input_grad, weight_grad
+from scaletui_engine.schedule.orders.reorder import drained, filled
+from scaletui_engine.schedule.orders.slots import Slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from scaletui_engine.schedule.code import Code
     from scaletui_engine.schedule.orders.request import Request, Rows
+    from scaletui_engine.schedule.orders.slots import Row
 
     Block: TypeAlias = tuple[int, int, int, int]
 
@@ -26,12 +29,12 @@ INTERVAL: Final = 6
 
 def rows_half(request: Request) -> Rows:
     """Half of 1F1B's activations: (ranks + 2) // 2 microbatches."""
-    return _rows(request, _half)
+    return _rows(request, _half, (request.shape.ranks + 2) // 2)
 
 
 def rows_min(request: Request) -> Rows:
     """A third of 1F1B's activations: (ranks + 4) // 3 microbatches."""
-    return _rows(request, _min)
+    return _rows(request, _min, (request.shape.ranks + 4) // 3)
 
 
 def _half(rank: int, ranks: int) -> Block:
@@ -44,35 +47,39 @@ def _min(rank: int, ranks: int) -> Block:
     return rank, 2 * ranks - rank - 1, 2 * ranks + shift + rank, 4 * ranks + shift - rank - 1
 
 
-def _rows(request: Request, block: Callable[[int, int], Block]) -> Rows:
-    shape = request.shape
-    return [
-        _row(rank, shape.ranks, shape.microbatches, block(rank, shape.ranks)) for rank in range(shape.ranks)
-    ]
+def _rows(request: Request, block: Callable[[int, int], Block], most: int) -> Rows:
+    """`most`: microbatches, two chunks each, that a rank may hold."""
+    ranks, microbatches = request.shape.ranks, request.shape.microbatches
+    rows = [_row(rank, ranks, microbatches, block(rank, ranks)) for rank in range(ranks)]
+    if request.choices.reordered:
+        slots = Slots(rows, 2 * most)
+        filled(slots)
+        drained(slots, microbatches)
+    return [[row[slot] for slot in sorted(row)] for row in rows]
 
 
-def _row(rank: int, ranks: int, microbatches: int, block: Block) -> list[Code]:
+def _row(rank: int, ranks: int, microbatches: int, block: Block) -> Row:
     """`block`: slots of F chunk 0, F chunk 1, I chunk 1 and I chunk 0 of microbatch 0."""
     near, far = rank, 2 * ranks - 1 - rank
     makes = ((forward, near), (forward, far), (input_grad, far), (input_grad, near))
-    slots: dict[int, Code] = {}
+    slots: Row = {}
     for (make, stage), start in zip(makes, block, strict=True):
         slots.update((start + INTERVAL * k, make(stage, k)) for k in range(microbatches))
-    return _fill(
+    _fill(
         slots, {input_grad(stage, k): (stage, k) for stage in (near, far) for k in range(microbatches)}, far
     )
+    return slots
 
 
-def _fill(slots: dict[int, Code], split: dict[Code, tuple[int, int]], far: int) -> list[Code]:
+def _fill(slots: Row, split: dict[Code, tuple[int, int]], far: int) -> None:
     """W of the far chunk first in every free slot."""
-    row: list[Code] = []
     waiting: tuple[list[Code], list[Code]] = ([], [])
-    for slot in range(max(slots) + 1):
+    last = max(slots)
+    for slot in range(last + 1):
         if slot in slots:
-            row.append(slots[slot])
             if slots[slot] in split:
                 stage, microbatch = split[slots[slot]]
                 waiting[stage != far].append(weight_grad(stage, microbatch))
         elif waiting[0] or waiting[1]:
-            row.append((waiting[0] or waiting[1]).pop(0))
-    return row + waiting[0] + waiting[1]
+            slots[slot] = (waiting[0] or waiting[1]).pop(0)
+    slots.update(enumerate(waiting[0] + waiting[1], last + 1))
