@@ -16,12 +16,10 @@ from scaletui_engine.collectives.cost import Wires, cost, hierarchical, ring
 from scaletui_engine.collectives.topology import parse_topology
 from scaletui_engine.collectives.wire import Collective, nvls_factor
 from scaletui_engine.errors import ParseError, ValueRangeError
-from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.fsdp2 import Fsdp2, fsdp2_param, padded_numel, unit_elements, unshard_groups
 from scaletui_engine.sharding.layout import Layout
 from scaletui_engine.sharding.mesh import Axis, Mesh
 from scaletui_engine.sharding.placement import REPLICATE, shard
-from scaletui_engine.sharding.step_player import Act, PlayedStep, PlayedUnit, frames
 from scaletui_engine.tensors import tensors
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "sharding.json").read_text("utf-8"))
@@ -186,30 +184,3 @@ def test_the_cheapest_algorithm_is_taken() -> None:
         ring(Collective.ALL_REDUCE, 1 << 30, wires).seconds, hierarchical(1 << 30, wires).seconds
     )
     assert cost(Collective.ALL_REDUCE, 1 << 30, Wires(1, 1, 1.0, 1.0)).seconds == 0
-
-
-UNITS = (PlayedUnit("embedding", 600), PlayedUnit("layer", 800), PlayedUnit("head", 400))
-
-
-@pytest.mark.parametrize(
-    ("strategy", "between", "peak"),
-    [
-        (Strategy.DDP, 1800 * 12, 1800 * 16),
-        (Strategy.ZERO1, 1800 * 4 + 450 * 8, 1800 * 8 + 450 * 8),
-        (Strategy.ZERO2, 1800 * 4 + 450 * 8, 1800 * 4 + 450 * 8 + 100 * 4 + 800 * 4),
-        (Strategy.FSDP, 450 * 12, 450 * 12 + 100 * 4 + 800 * 6),
-    ],
-)
-def test_the_step_player_holds_what_a_strategy_holds(strategy: Strategy, between: int, peak: int) -> None:
-    """4 ranks, fp32 weights and gradients, two fp32 moments, bf16 gathers."""
-    played = frames(PlayedStep(strategy, UNITS, 4))
-    assert (played[0].total, played[-1].total) == (between, between)
-    assert played[-1].unsharded == 0
-    assert max(frame.total for frame in played) == peak
-    gathers = sum(frame.act is Act.GATHER for frame in played)
-    assert gathers == (5 if strategy is Strategy.FSDP else 0)
-
-
-def test_the_step_player_refuses_nothing_to_play() -> None:
-    with pytest.raises(ValueRangeError, match="0 units on 4 ranks"):
-        frames(PlayedStep(Strategy.DDP, (), 4))
