@@ -11,7 +11,6 @@ from scaletui_engine.collectives import registry
 from scaletui_engine.collectives.bandwidth import hierarchical_bytes
 from scaletui_engine.collectives.execute import run
 from scaletui_engine.collectives.hierarchical import hierarchical_all_reduce
-from scaletui_engine.collectives.player import player
 from scaletui_engine.collectives.step import block
 from scaletui_engine.collectives.wire import Collective, sent_bytes
 from scaletui_engine.errors import DivisibilityError, UnknownNameError, ValueRangeError
@@ -121,25 +120,6 @@ def test_hierarchical_sends_only_a_pieces_worth_across_nodes() -> None:
     crossing = [t for each in found.steps for t in each.transfers if t.source // 8 != t.target // 8]
     assert found.sent(5) == inside + across + back
     assert sum(t.elements for t in crossing if t.source == 5) == across
-
-
-def test_player_counts_terms_and_bytes() -> None:
-    found = player(registry.build("ring-all-reduce", 4, 8), 4)
-    assert found.starts == (0, 2, 4, 6)
-    assert found.frames[0].terms == ((1,) * 4,) * 4
-    assert sorted(found.frames[3].terms[2]) == [1, 2, 3, 4]
-    assert found.frames[-1].terms == ((4,) * 4,) * 4
-    assert [frame.sent[0] for frame in found.frames] == [0, 8, 16, 24, 32, 40, 48]
-
-
-def test_player_of_a_broadcast_starts_with_one_holder() -> None:
-    first = (frozenset((0,)), *([frozenset[int]()] * 3))
-    found = player(registry.build("tree-broadcast", 4, 8), 1, first)
-    assert [[terms[0] for terms in frame.terms] for frame in found.frames] == [
-        [1, 0, 0, 0],
-        [1, 0, 1, 0],
-        [1, 1, 1, 1],
-    ]
 
 
 @pytest.mark.parametrize(
