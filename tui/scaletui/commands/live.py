@@ -6,9 +6,10 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
+from scaletui.commands.export import add_export_arguments, asks_export, export
 from scaletui.commands.output import print_json, print_rows, report_pen, width
 from scaletui.text.language import N_, ntr, tr
-from scaletui_engine.errors import ParseError
+from scaletui_engine.errors import ParseError, ScenarioError, ValueRangeError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -21,9 +22,15 @@ _SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """--once, --json, --dir, --clean, --older-than."""
+    """--once and its forms, --record and its own, --dir, --clean."""
     parser.add_argument("--once", action="store_true", help=tr("print what is there now and leave"))
     parser.add_argument("--json", action="store_true", help=tr("print one JSON object (with --once)"))
+    add_export_arguments(parser)
+    parser.add_argument("--record", metavar="FILE", help=tr("keep what there is to see in a new file"))
+    parser.add_argument(
+        "--no-screen", action="store_true", help=tr("with --record: show nothing, until Ctrl-C")
+    )
+    parser.add_argument("--for", dest="seconds", metavar="TIME", help=tr("with --no-screen: 60s, 30m, 12h"))
     parser.add_argument("--dir", metavar="D", help=tr("folder of the rings"))
     parser.add_argument(
         "--clean", action="store_true", help=tr("remove the rings of jobs that ended long ago")
@@ -34,11 +41,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Clean, print, or open the screen."""
+    """Clean, print, record, or open the screen."""
     if args.clean:
         return _clean(args)
-    if args.once or args.json:
+    if asks_export(args) or args.once or args.json:
         return _once(args)
+    if args.record or args.no_screen or args.seconds:
+        from scaletui.commands.live_record import record
+
+        return record(args, None if args.seconds is None else age_s(args.seconds, "--for"))
     from dataclasses import replace
 
     from scaletui.commands.screen import open_screen, screen_options
@@ -47,11 +58,12 @@ def run(args: Namespace) -> int:
 
 
 def _once(args: Namespace) -> int:
-    from scaletui.live.watcher import Watcher
-
-    watcher = Watcher(args.dir)
-    snapshot = watcher.look()
-    watcher.close()
+    """One look, in the form that was asked for."""
+    if args.record:
+        raise ValueRangeError(tr("--record {path} keeps on looking: without --once", path=args.record))
+    snapshot = _look(args.dir)
+    if args.csv or args.jsonl:
+        return export(args, iter((snapshot,)))
     if args.json:
         from scaletui_engine.live.contract import contract
 
@@ -61,6 +73,21 @@ def _once(args: Namespace) -> int:
     return 0
 
 
+def _look(folder: str | None) -> Snapshot:
+    """What is there. Raises ScenarioError where the folder that was named is none, or somebody else's."""
+    from scaletui.live.watcher import Watcher
+
+    watcher = Watcher(folder)
+    try:
+        snapshot = watcher.look()
+    finally:
+        watcher.close()
+    for place in snapshot.places:
+        if folder is not None and place.fault is not None:
+            raise ScenarioError(place.detail or f"{place.path}: {place.fault}")
+    return snapshot
+
+
 def _print(snapshot: Snapshot, args: Namespace) -> None:
     from scaletui.view.live_report import report_rows
 
@@ -68,7 +95,7 @@ def _print(snapshot: Snapshot, args: Namespace) -> None:
 
 
 def _clean(args: Namespace) -> int:
-    from scaletui.live.watcher import now
+    from scaletui.live.clock import now
     from scaletui_engine.live.cleaning import clean
     from scaletui_probe.directory import ring_directory
 
@@ -92,9 +119,9 @@ def _clean(args: Namespace) -> int:
     return 0
 
 
-def age_s(text: str) -> float:
+def age_s(text: str, option: str = "--older-than") -> float:
     """Seconds of "30m", "12h" or "7d". Raises ParseError."""
     match = _AGE.fullmatch(text)
     if match is None:
-        raise ParseError(tr("--older-than {text} is no age", text=text), "--older-than 7d")
+        raise ParseError(tr("{option} {text} is no age", option=option, text=text), f"{option} 7d")
     return float(int(match[1]) * _SECONDS[match[2]])
