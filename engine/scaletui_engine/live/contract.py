@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from scaletui_engine.live.driver import document
 from scaletui_engine.live.forecast import trend_of
 from scaletui_engine.live.suspects import suspicions
 from scaletui_probe.layout import REASON_TEXT
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def contract(snapshot: Snapshot) -> dict[str, Any]:
-    """The object: `jobs`, and beside them where they were looked for and what could not be read."""
+    """The object: `jobs`, where they were looked for and what could not be read, GPUs, and sources."""
     return {
         "jobs": [_job(job, snapshot.moment) for job in snapshot.jobs],
         "searched": [
@@ -30,6 +31,8 @@ def contract(snapshot: Snapshot) -> dict[str, Any]:
             {"path": fault.path, "problem": str(fault.fault), "detail": fault.detail}
             for fault in snapshot.faults
         ],
+        "drivers": document.drivers(snapshot),
+        "sources": document.sources(snapshot),
     }
 
 

@@ -56,11 +56,13 @@ def test_json_holds_what_scripts_rely_on(folder: Path, capsys: pytest.CaptureFix
 
 def test_json_without_a_job_says_where_it_looked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["live", "--json", "--dir", str(folder)]) == 0
-    assert json.loads(capsys.readouterr().out) == {
+    printed = json.loads(capsys.readouterr().out)
+    assert {name: printed[name] for name in ("jobs", "searched", "unreadable")} == {
         "jobs": [],
         "searched": [{"path": str(folder), "rings": 0, "problem": None}],
         "unreadable": [],
     }
+    assert [source["name"] for source in printed["sources"]] == ["rings", "NVML"]
 
 
 def test_the_folder_comes_from_the_environment(

@@ -38,7 +38,7 @@ class Layers:
     held: Held
     """The categories, as far as they lie on the device."""
     own: int | None = None
-    """Of the ranks' processes outside PyTorch: context, NCCL; None where the driver does not list them all."""
+    """Of the ranks' processes beside PyTorch: context, NCCL; None where the driver lists not all of them."""
     shares_host: bool = False
     """Whether `total` is the machine's memory, which the GPU shares."""
 

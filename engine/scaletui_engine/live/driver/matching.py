@@ -71,7 +71,7 @@ def seats(snapshot: Snapshot) -> tuple[Seat, ...]:
 
 
 def _instance(rank: RankView, instances: Sequence[DriverView]) -> DriverView | None:
-    """The MIG instance of a rank that published its whole GPU: the one that lists its pid, or the only one."""
+    """The instance of a rank that published its whole GPU: the one that lists its pid, or the only one."""
     pid = rank.identity.process.pid
     by_pid = [view for view in instances if any(process.pid == pid for process in _listed(view))]
     found = by_pid or instances
