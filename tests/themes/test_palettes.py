@@ -13,7 +13,7 @@ from scaletui_themes.roles import DRAWING, FILLED, FILLS, ODD_ACTIONS, READING, 
 OWN = [theme_id for theme_id in theme_ids() if not load_palette(theme_id).ansi]
 ANSI = [theme_id for theme_id in theme_ids() if load_palette(theme_id).ansi]
 WORDS = (*READING, *STATUS, "over")
-BARS = (*PARTS, *ACTIONS, *ODD_ACTIONS, *TILES, "reserved", "over")
+BARS = (*PARTS, *ACTIONS, *ODD_ACTIONS, *TILES, "split", "reserved", "others", "over")
 
 
 def oklab(light: tuple[float, float, float]) -> tuple[float, float, float]:
@@ -87,7 +87,7 @@ def test_bars_and_lines_have_contrast_3(theme_id: str, role: str) -> None:
 
 
 @pytest.mark.parametrize("theme_id", OWN)
-@pytest.mark.parametrize("roles", [("over", *PARTS), ACTIONS], ids=["parts", "actions"])
+@pytest.mark.parametrize("roles", [("over", "others", *PARTS), ACTIONS], ids=["parts", "actions"])
 def test_hues_of_a_group_are_apart(theme_id: str, roles: tuple[str, ...]) -> None:
     looks = load_palette(theme_id).looks
     near = {

@@ -10,8 +10,9 @@ PARTS: Final = (
 )  # fmt: skip
 """Parts of memory, in drawing order; overhead is what lies outside the allocator."""
 
-ROOM: Final = ("reserved", "free", "over")
-"""The rest of a memory bar: kept by the allocator but not allocated, not used, and beyond the capacity."""
+ROOM: Final = ("split", "reserved", "others", "free", "over")
+"""The rest of a memory bar: what is left of split segments and segments that are free, both kept by the
+allocator; other processes; not used; and beyond the capacity."""
 
 ACTIONS: Final = ("forward", "input_grad", "weight_grad", "backward")
 """Cells of a timeline on an even chunk."""

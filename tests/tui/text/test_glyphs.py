@@ -50,7 +50,7 @@ def test_letters_differ(roles: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("name", ["mono", "ascii"])
 def test_patterns_of_parts_and_room_differ_where_there_may_be_no_colour(name: str) -> None:
-    roles = (*PARTS, "reserved", "free")
+    roles = (*PARTS, "split", "reserved", "others", "free")
     assert len({SETS[name].shades[role] for role in roles}) == len(roles)
 
 

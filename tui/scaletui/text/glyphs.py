@@ -11,17 +11,18 @@ if TYPE_CHECKING:
 
 LETTERS: Final = MappingProxyType({
     "weights": "W", "gradients": "G", "optimizer": "O", "master_weights": "M", "activations": "A",
-    "loss": "L", "unsharded": "U", "buffers": "B", "overhead": "X",
+    "loss": "L", "unsharded": "U", "buffers": "B", "overhead": "X", "others": "P",
     "forward": "F", "input_grad": "I", "weight_grad": "W", "backward": "B",
 })  # fmt: skip
-"""Part or action -> its letter; parts differ from parts and actions from actions."""
+"""Part or action -> its letter; parts differ from parts and actions from actions. P is other processes."""
 
 _PATTERNS: Final = MappingProxyType({
     "weights": "█", "gradients": "▒", "optimizer": "▓", "master_weights": "▞", "activations": "░",
-    "loss": "▚", "unsharded": "╱", "buffers": "┼", "overhead": "═", "reserved": "=", "free": "·", "idle": "·",
+    "loss": "▚", "unsharded": "╱", "buffers": "┼", "overhead": "═", "split": "-",
+    "reserved": "=", "others": "╬", "free": "·", "idle": "·",
 })  # fmt: skip
-_PLAIN: Final = MappingProxyType({**dict.fromkeys(_PATTERNS, " "), "reserved": "="})
-_ASCII: Final = MappingProxyType({**LETTERS, "reserved": "=", "free": ".", "idle": "."})
+_PLAIN: Final = MappingProxyType({**dict.fromkeys(_PATTERNS, " "), "split": "-", "reserved": "="})
+_ASCII: Final = MappingProxyType({**LETTERS, "split": "-", "reserved": "=", "free": ".", "idle": "."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Glyphs:
     """One set of characters."""
 
     shades: Mapping[str, str]
-    """Part, "reserved" or "free" -> what fills its bar behind the letter."""
+    """Part or kind of room -> what fills its bar behind the letter."""
     levels: str
     """From empty to full, for curves of one row."""
     horizontal: str
