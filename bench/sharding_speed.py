@@ -24,8 +24,8 @@ from scaletui_engine.sharding import rank_view as views
 from scaletui_engine.sharding import tensor_map as maps
 from scaletui_engine.sharding.holders import holders
 from scaletui_engine.sharding.names import parameter
+from scaletui_engine.sharding.part import Part
 from scaletui_engine.sharding.rank_view import rank_view
-from scaletui_engine.sharding.tensor_map import Part
 from scaletui_engine.sharding.traffic.table import traffic
 
 if TYPE_CHECKING:

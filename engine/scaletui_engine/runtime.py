@@ -81,6 +81,16 @@ class OptimizerLoop(StrEnum):
     """One tensor after the other, a temporary of the largest."""
 
 
+class RouterWeights(StrEnum):
+    """Where a mixture of experts multiplies by the router's weights."""
+
+    OUTPUT = "output"
+    """On what the experts return, which is kept for the weights' gradient."""
+    ACTIVATION = "activation"
+    """Inside the experts, before their last product: nothing they return is kept (Megatron-LM, experts.py,
+    `weighted_bias_swiglu_impl`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """The execution switches of a plan; the defaults are what a fresh job of the framework does."""
@@ -108,6 +118,15 @@ class Runtime:
     """Linear layers computed in 8 bits; Transformer Engine keeps inputs and copies of weights so too."""
     float8_weights: bool = False
     """Megatron's fp8_param_gather: weights live in 8 bits, beside their transposes, and need no copies."""
+    float8_saved: tuple[str, ...] = ()
+    """Blocks that keep their activation's input in 8 bits: mlp, moe, shared_experts (Megatron's
+    activation_func_fp8_input_store; DeepSeek-V3, arXiv:2412.19437, section 3.3.3)."""
+    float8_tile: int | None = None
+    """Elements that share one fp32 scale where 8 bits are kept (DeepSeek-V3, section 3.3.2: 128); None: all."""
+    attention_output_bits: int | None = None
+    """Attention's output is kept once, for its own backward pass and for the projection's, in so many bits
+    (DeepSeek-V3's E5M6, section 3.3.3: 12). None: 16 bits, and an 8-bit copy for an 8-bit projection."""
+    router_weights: RouterWeights = RouterWeights.OUTPUT
     recompute_modules: tuple[str, ...] = ()
     """What Megatron's selective recompute names: core_attn, mla_up_proj, mlp, moe_act, layernorm, moe."""
     recompute_every: int = 1
@@ -140,6 +159,8 @@ class Runtime:
     """DeepSpeed's stage3_max_live_parameters."""
     zero_prefetch: int = 50_000_000
     """DeepSpeed's stage3_prefetch_bucket_size, elements."""
+    zero_hpz: int = 1
+    """DeepSpeed's zero_hpz_partition_size: ranks that share a second copy of the weights; 1 for none."""
     nvme: bool = False
     """What is offloaded goes on to the node's drives (ZeRO-Infinity, arXiv:2104.07857)."""
     gradient_fusion: bool = True

@@ -11,6 +11,7 @@ from scaletui_engine.numerics.expert_dispatch import expert_parallel
 from scaletui_engine.numerics.linear_pair import column_row
 from scaletui_engine.numerics.pipeline import pipeline
 from scaletui_engine.numerics.ring_attention import ring_attention
+from scaletui_engine.sharding.brief import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,5 +41,5 @@ def simulate(name: str, ranks: int) -> Outcome:
     if name not in SIMULATIONS:
         raise UnknownNameError("simulation", name, SIMULATIONS)
     if not 1 <= ranks <= MOST_RANKS:
-        raise ValueRangeError(f"{ranks} ranks are not in 1 <= ranks <= {MOST_RANKS}")
+        raise ValueRangeError(f"{brief(ranks)} ranks are not in 1 <= ranks <= {MOST_RANKS}")
     return SIMULATIONS[name](ranks)

@@ -63,3 +63,63 @@ class Split:
             for low, high in (chunk(length, self.factor, each) for each in range(piece))
         )
         return part, before + place
+
+
+@dataclass(frozen=True, slots=True)
+class HeadTailSplit:
+    """A cut into 2 x `parts` chunks, of which part r takes chunk r and the r-th from the end.
+
+    Context parallelism's split of a sequence; `context.py` names the sources.
+    """
+
+    parts: int
+
+    def take(self, length: int, index: int) -> Intervals:
+        """The positions of part `index`: one run where both chunks touch."""
+        return merge((self._chunk(length, index), self._chunk(length, 2 * self.parts - 1 - index)))
+
+    def length(self, length: int, index: int) -> int:
+        """How many positions part `index` has."""
+        return sum(stop - start for start, stop in self.take(length, index))
+
+    def owner(self, length: int, position: int) -> tuple[int, int]:
+        """(part, place within the part) of a position in 0 <= position < length."""
+        piece, inside = divmod(position, chunk_size(length, 2 * self.parts))
+        if piece < self.parts:
+            return piece, inside
+        part = 2 * self.parts - 1 - piece
+        return part, chunk_length(length, 2 * self.parts, part) + inside
+
+    def _chunk(self, length: int, piece: int) -> Interval:
+        return chunk(length, 2 * self.parts, piece)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSplit:
+    """A cut that follows no rule of size: every part's positions are given, each in exactly one part."""
+
+    held: tuple[Intervals, ...]
+
+    def take(self, length: int, index: int) -> Intervals:
+        """The positions of part `index`."""
+        del length
+        return self.held[index]
+
+    def length(self, length: int, index: int) -> int:
+        """How many positions part `index` has."""
+        return sum(stop - start for start, stop in self.take(length, index))
+
+    def owner(self, length: int, position: int) -> tuple[int, int]:
+        """(part, place within the part) of a position in 0 <= position < length."""
+        del length
+        for part, intervals in enumerate(self.held):
+            before = 0
+            for start, stop in intervals:
+                if start <= position < stop:
+                    return part, before + position - start
+                before += stop - start
+        raise AssertionError
+
+
+Cut = Split | HeadTailSplit | ListedSplit
+"""How one mesh axis cuts one dim."""

@@ -15,7 +15,7 @@ from scaletui_engine.errors import DivisibilityError, ValueRangeError
 from scaletui_engine.sharding.chunk import chunk_size
 from scaletui_engine.sharding.layout import Layout
 from scaletui_engine.sharding.mesh import Axis, Mesh
-from scaletui_engine.sharding.placement import REPLICATE, Placement, shard
+from scaletui_engine.sharding.placement import REPLICATE, Kind, Placement, shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,6 +76,28 @@ def fsdp2_param(shape: tuple[int, ...], cut: Fsdp2) -> Fsdp2Param:
     order = tuple(reversed(range(len(real))))
     layout = Layout(shape, mesh, real, order)
     return Fsdp2Param(layout, replace(layout, placements=declared, order=()), layout.padded_shape())
+
+
+def held_layout(declared: Layout) -> Layout | None:
+    """What ranks hold where the declared layout has a strided shard: the axes behind it cut the dim first.
+
+    None for a layout without one, or whose factor is not the ranks of those axes.
+    """
+    placements, shape = declared.placements, declared.mesh.shape
+    strided = [index for index, placement in enumerate(placements) if placement.kind is Kind.STRIDED]
+    for index in strided:
+        dim = placements[index].dim
+        behind = (
+            at
+            for at in range(index + 1, len(placements))
+            if placements[at].cuts and placements[at].dim == dim
+        )
+        if placements[index].factor != prod(shape[at] for at in behind):
+            return None
+    if not strided:
+        return None
+    plain = tuple(shard(each.dim) if each.kind is Kind.STRIDED else each for each in placements)
+    return replace(declared, placements=plain, order=tuple(reversed(range(len(plain)))))
 
 
 def _check(shape: tuple[int, ...], cut: Fsdp2) -> None:

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scaletui_engine.sharding.layout import check_element
-from scaletui_engine.sharding.rank_view import rank_view, stage_parameters
-from scaletui_engine.sharding.tensor_map import Flat, Part, TensorMap, tensor_map
+from scaletui_engine.sharding.names import Named
+from scaletui_engine.sharding.part import Part
+from scaletui_engine.sharding.pipeline_place import layer_of, stages_of
+from scaletui_engine.sharding.runs import flat_runs, place_of
+from scaletui_engine.sharding.tensor_map import Flat, TensorMap, tensor_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scaletui_engine.scenario import Scenario
-    from scaletui_engine.sharding.names import Named
     from scaletui_engine.sharding.rankset import RankSet
 
 
@@ -45,29 +47,19 @@ class Holders:
         return each * len(self.stages)
 
 
-def stages_of(scenario: Scenario, named: Named) -> tuple[int, ...]:
-    """Pipeline ranks that hold a parameter (any layer of it where none is named)."""
-    return tuple(
-        stage
-        for stage in range(scenario.plan.axes.pp)
-        for tensor in stage_parameters(scenario, stage)
-        if tensor.name == named.tensor.name
-        and (named.layer is None or tensor.layers is None or named.layer in tensor.layers)
-    )
-
-
 def holders(scenario: Scenario, named: Named, element: tuple[int, ...], part: Part = Part.WEIGHTS) -> Holders:
-    """Who holds an element of a parameter; of an expert's, the first index is the expert.
+    """Who holds an element of a tensor, of its first layer where none is named.
 
-    Raises ValueRangeError for an index outside the shape.
+    Of an expert's the first index is the expert. Raises ValueRangeError for an index outside the shape.
     """
+    named = Named(named.tensor, layer_of(named), named.expert)
     found = tensor_map(scenario, named.tensor, part)
     check_element(element, found.shape)
     inner = found.layout.holders(element)
     axes = scenario.plan.axes
     size = axes.world // axes.pp
     lane = _lane(scenario, named, (found, element), part)
-    return Holders(inner, stages_of(scenario, named), size, lane)
+    return Holders(inner, stages_of(scenario, named, part), size, lane)
 
 
 def _lane(
@@ -80,7 +72,7 @@ def _lane(
     if found.flat is Flat.PARAMETER:
         place = position // -(-found.whole_numel // found.degree)
     else:
-        place = _search(scenario, named, (found, position), part)
+        place = place_of(flat_runs(scenario, named, part), position)
     return place, found.degree, found.lane
 
 
@@ -92,18 +84,3 @@ def _position(found: TensorMap, element: tuple[int, ...]) -> int:
         before = sum(min(stop, index) - start for start, stop in along if start < index)
         position = position * sum(stop - start for start, stop in along) + before
     return position
-
-
-def _search(scenario: Scenario, named: Named, where: tuple[TensorMap, int], part: Part) -> int:
-    """The run that holds a position: runs follow the buffer, so the first one that has it is it."""
-    found, position = where
-    stage = stages_of(scenario, named)[0]
-    first = stage * (scenario.plan.axes.world // scenario.plan.axes.pp)
-    layers = named.tensor.layers
-    layer = named.layer if named.layer is not None or layers is None else layers[0]
-    for place in range(found.degree):
-        for row in rank_view(scenario, first + place * found.lane, part).rows:
-            here = row.tensor.name == named.tensor.name and (row.layers is None or layer in row.layers)
-            if here and row.run is not None and row.run[0] <= position < row.run[1]:
-                return place
-    raise AssertionError("every element lies in a run")

@@ -11,7 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.errors import ScenarioError, ValueRangeError
-from scaletui_engine.sharding.chunk import Split
+from scaletui_engine.sharding.brief import brief
 from scaletui_engine.sharding.intervals import Intervals, around, select_all, size, span
 from scaletui_engine.sharding.placement import Kind, Placement
 from scaletui_engine.sharding.rankset import RankSet
@@ -19,8 +19,9 @@ from scaletui_engine.sharding.rankset import RankSet
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scaletui_engine.sharding.chunk import Cut
     from scaletui_engine.sharding.intervals import Interval
-    from scaletui_engine.sharding.mesh import Mesh
+    from scaletui_engine.sharding.mesh import Axis, Mesh
 
 Region = tuple[Intervals, ...]
 """One set of indices a dim; a rank holds their product."""
@@ -118,7 +119,15 @@ class Layout:
 
     def empty(self) -> Iterator[int]:
         """The ranks that hold nothing, ascending."""
-        return (rank for rank in range(self.mesh.world) if self.numel(rank) == 0)
+        return (rank for rank in range(self.mesh.world) if self.is_empty(rank))
+
+    def is_empty(self, rank: int) -> bool:
+        """The same as `numel(rank) == 0`, without the intervals."""
+        lengths, coordinate = list(self.shape), self.mesh.coordinate(rank)
+        for dim, length in enumerate(self.shape):
+            for place, split in self._cuts(dim):
+                lengths[dim] = length = split.length(length, coordinate[place])
+        return 0 in lengths
 
     def _along(self, dim: int, coordinate: tuple[int, ...]) -> Intervals:
         held = span(0, self.shape[dim])
@@ -127,15 +136,18 @@ class Layout:
         return held
 
     def _padded(self, dim: int, length: int) -> int:
-        for _, split in self._cuts(dim):
-            length = split.length(length, 0)
+        for place, split in self._cuts(dim):
+            # torch.chunk's first part is the longest.
+            is_first = self.placements[place].kind in (Kind.SHARD, Kind.STRIDED)
+            parts = range(1 if is_first else self.mesh.shape[place])
+            length = max(split.length(length, part) for part in parts)
         return length
 
-    def _cuts(self, dim: int) -> Iterator[tuple[int, Split]]:
+    def _cuts(self, dim: int) -> Iterator[tuple[int, Cut]]:
         for place in self.order or range(len(self.placements)):
             placement = self.placements[place]
             if placement.cuts and placement.dim == dim:
-                yield place, Split(self.mesh.shape[place], placement.factor)
+                yield place, placement.cut(self.mesh.shape[place])
 
     def _places(self, kind: Kind) -> Iterator[int]:
         return (place for place, placement in enumerate(self.placements) if placement.kind is kind)
@@ -149,23 +161,39 @@ def checked_layout(layout: Layout) -> Layout:
         raise ScenarioError(
             f"{placements} placements for {axes} mesh axes ({', '.join(layout.mesh.names)}): one an axis"
         )
+    for axis, placement in zip(layout.mesh.axes, layout.placements, strict=True):
+        if placement.kind is Kind.LISTED:
+            _check_lengths(layout, axis, placement)
     return layout
+
+
+def _check_lengths(layout: Layout, axis: Axis, placement: Placement) -> None:
+    """Raises ScenarioError unless given lengths are one a rank, alone on their dim, and add up to it."""
+    dim, given = placement.dim, len(placement.held)
+    total = sum(map(size, placement.held))
+    if given != axis.size:
+        raise ScenarioError(f"{given} lengths for the {axis.size} ranks of {axis.name}: one a rank")
+    if total != layout.shape[dim]:
+        raise ScenarioError(f"lengths of dim {dim} add up to {total}, but it has {layout.shape[dim]}")
+    if sum(other.cuts and other.dim == dim for other in layout.placements) > 1:
+        raise ScenarioError(f"dim {dim} has given lengths, so no other axis can cut it")
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
     """Raises ValueRangeError for a shape without elements, or with 10^12 and more."""
-    product = " x ".join(map(str, shape)) or "1"
-    elements = prod(shape)
+    product, elements = brief(" x ".join(map(str, shape)) or "1"), prod(shape)
     if elements < 1 or min(shape, default=1) < 1:
-        raise ValueRangeError(f"shape {product} = {elements} elements: there is nothing to shard")
+        raise ValueRangeError(f"shape {product} = {brief(elements)} elements: there is nothing to shard")
     if elements >= MAX_ELEMENTS:
-        raise ValueRangeError(f"shape {product} = {elements} elements, which is not below {MAX_ELEMENTS}")
+        many = brief(elements)
+        raise ValueRangeError(f"shape {product} = {many} elements, which is not below {MAX_ELEMENTS}")
 
 
 def check_element(element: tuple[int, ...], shape: tuple[int, ...]) -> None:
     """Raises ValueRangeError for an index outside the shape."""
     if len(element) != len(shape):
-        raise ValueRangeError(f"element {element} has {len(element)} indices, the shape {len(shape)} dims")
+        given, dims = brief(element), len(shape)
+        raise ValueRangeError(f"element {given} has {len(element)} indices, the shape {dims} dims")
     for dim, (index, length) in enumerate(zip(element, shape, strict=True)):
         if not 0 <= index < length:
-            raise ValueRangeError(f"index {index} of dim {dim} is not in 0 <= index < {length}")
+            raise ValueRangeError(f"index {brief(index)} of dim {dim} is not in 0 <= index < {length}")

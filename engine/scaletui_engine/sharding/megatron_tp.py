@@ -61,6 +61,8 @@ class HeadRows:
     head: str
     rows: Interval
     """[start, stop) within the head's rows."""
+    whole: bool = True
+    """Whether these are all rows of the head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class FusedQkv:
         found: list[HeadRows] = []
         for index in range(start // d, -(-stop // d)):
             low, high = max(start - index * d, 0), min(stop - index * d, d)
-            found.append(HeadRows(names[index], (low, high)))
+            found.append(HeadRows(names[index], (low, high), whole=high - low == d))
         return tuple(found)
 
     def computes(self, rank: int) -> HeadWork:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,12 +11,16 @@ from math import gcd, prod
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.errors import ParseError, UnknownNameError, ValueRangeError
+from scaletui_engine.sharding.brief import brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_WORLD: Final = 1 << 20
 """Ranks of the largest mesh that is taken."""
+_WHOLE: Final = re.compile(r"\s*-?\d+\s*", re.ASCII)
+_DIGITS: Final = 9
+"""A longer number is not worth computing with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ class Mesh:
     def coordinate(self, rank: int) -> tuple[int, ...]:
         """Place of a rank on every axis. Raises ValueRangeError."""
         if not 0 <= rank < self.world:
-            raise ValueRangeError(f"rank {rank} is not in 0 <= rank < world = {self.world}")
+            raise ValueRangeError(f"rank {brief(rank)} is not in 0 <= rank < world = {self.world}")
         return tuple(
             rank // stride % size for stride, size in zip(strides(self.shape), self.shape, strict=True)
         )
@@ -180,8 +185,12 @@ def parse_mesh(text: str) -> Mesh:
     for index, word in enumerate(text.split(",")):
         name, equals, number = word.strip().rpartition("=")
         name = name.strip() if equals else f"axis{index}"
-        if not number.strip().isdecimal() or not name or len(number) > 9:
-            raise ParseError(f"mesh axis {word.strip()[:40]!r} is not NAME=SIZE", "dp=4,tp=2")
+        if not _WHOLE.fullmatch(number) or not name:
+            raise ParseError(f"mesh axis {brief(word.strip())!r} is not NAME=SIZE", "dp=4,tp=2")
+        if len(number.strip()) > _DIGITS:
+            raise ValueRangeError(
+                f"mesh axis {brief(name)} = {brief(number.strip())} ranks, more than {MAX_WORLD}"
+            )
         axes.append(Axis(name, int(number)))
     return checked_mesh(Mesh(tuple(axes)))
 
@@ -190,11 +199,13 @@ def checked_mesh(mesh: Mesh) -> Mesh:
     """The mesh itself. Raises ValueRangeError: an axis of no ranks, a name used twice, too many ranks."""
     for axis in mesh.axes:
         if axis.size < 1:
-            raise ValueRangeError(f"mesh axis {axis.name}={axis.size}, but an axis has at least 1 rank")
+            raise ValueRangeError(
+                f"mesh axis {brief(axis.name)}={axis.size}, but an axis has at least 1 rank"
+            )
     if len(set(mesh.names)) < len(mesh.names):
         twice = next(name for name in mesh.names if mesh.names.count(name) > 1)
-        raise ValueRangeError(f"mesh axis {twice!r} is named {mesh.names.count(twice)} times")
+        raise ValueRangeError(f"mesh axis {brief(twice)!r} is named {mesh.names.count(twice)} times")
     if mesh.world > MAX_WORLD:
         sizes = " x ".join(f"{axis.name} {axis.size}" for axis in mesh.axes)
-        raise ValueRangeError(f"{sizes} = {mesh.world} ranks, more than {MAX_WORLD}")
+        raise ValueRangeError(f"{sizes} = {brief(mesh.world)} ranks, more than {MAX_WORLD}")
     return mesh

@@ -10,6 +10,8 @@ from scaletui_engine.errors import UnknownNameError, ValueRangeError
 from scaletui_engine.tensors import tensors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scaletui_engine.model import Arch, Tensor
 
 _NUMBER: Final = re.compile(r"(?<=\.)(\d{1,9})(?=\.|$)")
@@ -29,12 +31,17 @@ def parameter(arch: Arch, name: str) -> Named:
 
     Raises UnknownNameError with the nearest name, ValueRangeError for a layer or expert that is not there.
     """
-    by_name = {tensor.name: tensor for tensor in tensors(arch)}
+    return named_in(tensors(arch), name)
+
+
+def named_in(listed: Sequence[Tensor], name: str, kind: str = "parameter") -> Named:
+    """The same among the tensors that are listed."""
+    by_name = {tensor.name: tensor for tensor in listed}
     numbers = [int(number) for number in _NUMBER.findall(name)]
     template = _template(re.sub(r"\[\d+-\d+\]|\*", "{any}", name))
     found = next((each for key, each in by_name.items() if _template(key) == template), None)
     if found is None:
-        raise UnknownNameError("parameter", name, by_name)
+        raise UnknownNameError(kind, name, by_name)
     given = _given(found.name, name)
     layer, expert = given.get("layer"), given.get("expert")
     if layer is not None and (found.layers is None or layer not in found.layers):
@@ -46,15 +53,15 @@ def parameter(arch: Arch, name: str) -> Named:
     return Named(found, layer, expert)
 
 
-def search(arch: Arch, text: str) -> tuple[Named, ...]:
-    """Parameters whose name holds the words of `text` in their order: "layers.31.mlp" finds three."""
+def search(listed: Sequence[Tensor], text: str) -> tuple[Named, ...]:
+    """Tensors whose name holds the words of `text` in their order: "layers.31.mlp" finds three."""
     number = _NUMBER.search(text)
     words = [word for word in re.split(r"[.\s]+", text.lower()) if word and not word.isdecimal()]
     pattern = re.compile(".*".join(map(re.escape, words)))
     layer = None if number is None else int(number[1])
     return tuple(
         Named(tensor, layer if tensor.layers is not None else None)
-        for tensor in tensors(arch)
+        for tensor in listed
         if pattern.search(f"{tensor.name} {tensor.role}".lower())
         and (layer is None or (tensor.layers is not None and layer in tensor.layers))
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.compat import StrEnum
 from scaletui_engine.errors import DivisibilityError, ParseError, UnknownNameError, WorldSizeError
+from scaletui_engine.sharding.brief import brief
 from scaletui_engine.sharding.mesh import Axis, Mesh, checked_mesh
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ def mesh_in_order(order: str, sizes: Mapping[str, int]) -> Mesh:
     tokens = order.split("-")
     for token in tokens:
         if token not in (*_TOKENS, *sizes):
-            raise ParseError(f"order {order!r}: {token!r} is no axis", MEGATRON_ORDER)
+            raise ParseError(f"order {brief(order)!r}: {brief(token)!r} is no axis", MEGATRON_ORDER)
     if len(set(tokens)) < len(tokens):
-        raise ParseError(f"order {order!r} names an axis twice", MEGATRON_ORDER)
+        raise ParseError(f"order {brief(order)!r} names an axis twice", MEGATRON_ORDER)
     tokens += [name for name in sizes if name not in tokens]
     return checked_mesh(Mesh(tuple(Axis(token, sizes.get(token, 1)) for token in reversed(tokens))))
 
@@ -147,3 +148,13 @@ def framework_coordinate(order: Order, axes: Axes, rank: int) -> dict[str, int]:
     if order is Order.DEEPSPEED:
         return {"pipe": places["pp"], "data": dp, "model": places["tp"]}
     return {"tp": places["tp"], "cp": places["cp"], "dp": dp, "pp": places["pp"]}
+
+
+def renumbered(axes: Axes, rank: int, orders: tuple[Order, Order]) -> int:
+    """The number that the second order gives to the rank that the first numbers `rank`."""
+    before, after = (_MESHES[order] for order in orders)
+    if before == after:
+        return rank
+    first, second = (mesh_of(axes, order) for order in orders)
+    places = dict(zip(first.names, first.coordinate(rank), strict=True))
+    return second.rank(tuple(places[name] for name in second.names))

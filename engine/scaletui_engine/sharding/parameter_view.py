@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scaletui_engine.errors import ValueRangeError
+from scaletui_engine.errors import ScenarioError, ValueRangeError
 from scaletui_engine.memory.load import load_of
-from scaletui_engine.sharding.holders import stages_of
-from scaletui_engine.sharding.names import Named, parameter, shown
-from scaletui_engine.sharding.rank_view import HeldRow, rank_view
-from scaletui_engine.sharding.tensor_map import Flat, Part, TensorMap, tensor_map
+from scaletui_engine.sharding.activations import listed
+from scaletui_engine.sharding.brief import brief
+from scaletui_engine.sharding.names import Named, named_in, shown
+from scaletui_engine.sharding.part import Part
+from scaletui_engine.sharding.pipeline_place import held_row, stages_of
+from scaletui_engine.sharding.tensor_map import Flat, TensorMap, tensor_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +64,7 @@ class ParameterView:
         """The rank itself. Raises ValueRangeError outside the world."""
         world = self.scenario.plan.axes.world
         if not 0 <= rank < world:
-            raise ValueRangeError(f"rank {rank} is not in 0 <= rank < world = {world}")
+            raise ValueRangeError(f"rank {brief(rank)} is not in 0 <= rank < world = {world}")
         return rank
 
     def piece(self, rank: int) -> Piece:
@@ -74,8 +76,8 @@ class ParameterView:
         if self.map.flat in (Flat.NONE, Flat.PARAMETER):
             region, run = self.map.layout.slices(inner), self.map.run(inner)
             numel = self.map.layout.numel(inner) if run is None else run[1] - run[0]
-            return Piece(rank, region, run, numel, self.map.even_numel)
-        row = self._row(rank)
+            return Piece(rank, region, run, numel, self.map.allocated(inner))
+        row = held_row(self.scenario, self.named, rank, self.part)
         if row is None:
             return Piece(rank, empty, None, 0, 0)
         return Piece(rank, row.region, row.run, row.numel, row.allocated)
@@ -85,27 +87,32 @@ class ParameterView:
         inner = rank % self.stage_size
         return self.map.layout.slices(inner) == self.map.declared.slices(inner)
 
-    def _row(self, rank: int) -> HeldRow | None:
-        layers = self.named.tensor.layers
-        layer = self.named.layer if self.named.layer is not None or layers is None else layers[0]
-        return next(
-            (
-                row
-                for row in rank_view(self.scenario, rank, self.part).rows
-                if row.tensor.name == self.named.tensor.name and (row.layers is None or layer in row.layers)
-            ),
-            None,
-        )
-
 
 def parameter_view(scenario: Scenario, name: str, part: Part = Part.WEIGHTS) -> ParameterView:
-    """The view of a parameter by name. Raises UnknownNameError and ValueRangeError as `parameter` does."""
-    named = parameter(scenario.model.arch, name)
-    recipe = load_of(scenario.model.arch, scenario.plan).precision
-    item = {
+    """The view of a parameter, or an activation, by name.
+
+    Raises UnknownNameError and ValueRangeError as `parameter` does, and ScenarioError for a second copy that
+    the plan has not.
+    """
+    kind = "activation" if part is Part.ACTIVATIONS else "parameter"
+    if part is Part.SECONDARY and scenario.plan.runtime.zero_hpz == 1:
+        raise ScenarioError("zero_hpz = 1: there is no second copy of the weights", "zero_hpz 8")
+    named = named_in(listed(scenario, part), name, kind)
+    found = tensor_map(scenario, named.tensor, part)
+    return ParameterView(
+        scenario, named, part, found, stages_of(scenario, named, part), _item(scenario, part)
+    )
+
+
+def _item(scenario: Scenario, part: Part) -> int:
+    """Bytes an element."""
+    load = load_of(scenario.model.arch, scenario.plan)
+    recipe = load.precision
+    return {
         Part.WEIGHTS: recipe.weights,
         Part.GRADIENTS: recipe.gradients,
         Part.OPTIMIZER: recipe.master + sum(recipe.moments),
+        Part.ACTIVATIONS: load.item,
+        Part.UNREDUCED: recipe.compute,
+        Part.SECONDARY: recipe.weights,
     }[part]
-    found = tensor_map(scenario, named.tensor, part)
-    return ParameterView(scenario, named, part, found, stages_of(scenario, named), item)

@@ -8,10 +8,13 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from scaletui_engine.errors import ValueRangeError
+from scaletui_engine.sharding.activations import stage_activations
+from scaletui_engine.sharding.brief import brief
 from scaletui_engine.sharding.distributed_optimizer import BufferRule, OptimizerBuffer, optimizer_buffer
 from scaletui_engine.sharding.fsdp1 import FlatParameter, flat_parameter
 from scaletui_engine.sharding.intervals import size
-from scaletui_engine.sharding.tensor_map import Flat, Part, TensorMap, is_megatron, tensor_map
+from scaletui_engine.sharding.part import Part
+from scaletui_engine.sharding.tensor_map import Flat, TensorMap, is_megatron, tensor_map
 from scaletui_engine.sharding.zero import ZeroBuffer, zero_buffer
 from scaletui_engine.stages import rank_stages
 from scaletui_engine.tensors import stage_tensors
@@ -78,9 +81,9 @@ def rank_view(scenario: Scenario, rank: int, part: Part = Part.WEIGHTS) -> RankV
     """The slices of one rank, ranks numbered in Megatron's order. Raises ValueRangeError."""
     world = scenario.plan.axes.world
     if not 0 <= rank < world:
-        raise ValueRangeError(f"rank {rank} is not in 0 <= rank < world = {world}")
+        raise ValueRangeError(f"rank {brief(rank)} is not in 0 <= rank < world = {world}")
     stage_rank, inner = divmod(rank, world // scenario.plan.axes.pp)
-    held = stage_parameters(scenario, stage_rank)
+    held = held_tensors(scenario, stage_rank, part)
     maps = [tensor_map(scenario, tensor, part) for tensor in held]
     rows: list[HeldRow] = []
     for tensor, found in zip(held, maps, strict=True):
@@ -89,6 +92,13 @@ def rank_view(scenario: Scenario, rank: int, part: Part = Part.WEIGHTS) -> RankV
     rows += _unit_rows(tuple(zip(held, maps, strict=True)), inner)
     rows += _buffer_rows(scenario, tuple(zip(held, maps, strict=True)), inner)
     return RankView(rank, stage_rank, part, tuple(rows))
+
+
+def held_tensors(scenario: Scenario, stage_rank: int, part: Part) -> tuple[Tensor, ...]:
+    """What a pipeline rank has of a part, equal layers together."""
+    if part is Part.ACTIVATIONS:
+        return stage_activations(scenario, stage_rank)
+    return stage_parameters(scenario, stage_rank)
 
 
 @lru_cache(maxsize=1024)
@@ -101,7 +111,7 @@ def stage_parameters(scenario: Scenario, stage_rank: int) -> tuple[Tensor, ...]:
 def _row(tensor: Tensor, found: TensorMap, inner: int) -> HeldRow:
     region, run = found.layout.slices(inner), found.run(inner)
     numel = prod(size(along) for along in region) if run is None else run[1] - run[0]
-    return HeldRow(tensor, tensor.layers, region, run, numel, found.even_numel)
+    return HeldRow(tensor, tensor.layers, region, run, numel, found.allocated(inner))
 
 
 UnitKind = tuple[tuple[int, ...], tuple[range | None, ...]]

@@ -9,26 +9,22 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.compat import StrEnum
 from scaletui_engine.memory.load import MEGATRON, Load, load_of
-from scaletui_engine.model import TpRule
+from scaletui_engine.model import Role, TpRule
 from scaletui_engine.plan import Strategy
+from scaletui_engine.sharding.activations import activation_axes
+from scaletui_engine.sharding.axes import dense_axes, expert_axes
 from scaletui_engine.sharding.fsdp2 import shard_dim_of_experts
+from scaletui_engine.sharding.fused_qkv import fused_rows
 from scaletui_engine.sharding.layout import Layout
 from scaletui_engine.sharding.mesh import Axis, Mesh
-from scaletui_engine.sharding.placement import REPLICATE, Placement, shard
+from scaletui_engine.sharding.part import Part
+from scaletui_engine.sharding.placement import PARTIAL, REPLICATE, Kind, Placement, shard
 from scaletui_engine.sharding.zero import Zero3Param, persists
 
 if TYPE_CHECKING:
     from scaletui_engine.model import Tensor
     from scaletui_engine.scenario import Scenario
     from scaletui_engine.sharding.intervals import Interval
-
-
-class Part(StrEnum):
-    """What a rank holds of a parameter."""
-
-    WEIGHTS = "weights"
-    GRADIENTS = "gradients"
-    OPTIMIZER = "optimizer"
 
 
 class Flat(StrEnum):
@@ -46,6 +42,8 @@ class Flat(StrEnum):
 
 _DIMS: Final = {TpRule.COLUMN: 0, TpRule.VOCAB: 0, TpRule.KV: 0, TpRule.ROW: 1}
 _BY_DIM: Final = (Strategy.FSDP, Strategy.HSDP)
+_GATHERED: Final = (Part.WEIGHTS, Part.SECONDARY)
+"""Parts of which ZeRO-3 leaves small parameters whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +66,14 @@ class TensorMap:
         """Shape of the whole tensor as it is stored, padding of the vocabulary included."""
         return self.layout.shape
 
+    def allocated(self, inner: int) -> int:
+        """Elements that a rank allocates, flat buffers left out: its own where rows are listed."""
+        listed = any(placement.kind is Kind.LISTED for placement in self.layout.placements)
+        return self.layout.numel(inner) if listed else self.even_numel
+
     @property
     def even_numel(self) -> int:
-        """Elements that every rank allocates, flat buffers left out."""
+        """Elements of the longest piece, which every rank allocates."""
         if self.flat is Flat.PARAMETER:
             return Zero3Param(self.whole_numel, self.degree).allocated
         return prod(self.layout.padded_shape())
@@ -98,25 +101,41 @@ def tensor_map(scenario: Scenario, tensor: Tensor, part: Part) -> TensorMap:
 
 @lru_cache(maxsize=4096)
 def _map(load: Load, tensor: Tensor, part: Part) -> TensorMap:
+    if part is Part.ACTIVATIONS:
+        pairs = activation_axes(load, tensor)
+        mesh, placements = Mesh(tuple(axis for axis, _ in pairs)), tuple(how for _, how in pairs)
+        layout = Layout(tensor.shape, mesh, placements)
+        return TensorMap(tensor, layout, layout, Flat.NONE, 1, 1)
     strategy = load.plan.strategy
-    axes = _expert_axes(load) if tensor.is_expert else _dense_axes(load)
+    axes = expert_axes(load) if tensor.is_expert else dense_axes(load)
     shape = (tensor.experts, *_shape(tensor, load)) if tensor.is_expert else _shape(tensor, load)
+    degree, lane = _data_cut(load, axes, part)
+    if degree == 1 or not _is_sharded(strategy, part):
+        return _unsharded(load, tensor, shape, part)
     model = [(axis, _model_placement(axis, tensor, load)) for axis in axes[2:]]
-    sharded = _is_sharded(strategy, part)
-    degree, lane = _data_cut(strategy, axes)
-    if degree == 1 or not sharded:
-        data = [(axes[0], REPLICATE), (axes[1], REPLICATE)]
-        return _finish(tensor, shape, data + model, (Flat.NONE, 1, lane))
+    data = [(axes[0], REPLICATE), (axes[1], REPLICATE)]
     if strategy in _BY_DIM:
         dim = shard_dim_of_experts(tensor.experts, degree * load.plan.axes.ep) if tensor.is_expert else 0
-        return _finish(
-            tensor, shape, [(axes[0], REPLICATE), (axes[1], shard(dim)), *model], (Flat.NONE, 1, lane)
-        )
-    data = [(axes[0], REPLICATE), (axes[1], REPLICATE)]
+        data[1] = axes[1], shard(dim)
+        return _finish(tensor, shape, data + model, (Flat.NONE, 1, lane))
     flat = _flat_of(strategy)
-    if flat is Flat.PARAMETER and part is Part.WEIGHTS and persists(prod(shape)):
+    if flat is Flat.PARAMETER and part in _GATHERED and persists(prod(shape)):
         flat, degree = Flat.NONE, 1
     return _finish(tensor, shape, data + model, (flat, degree, lane))
+
+
+def _unsharded(load: Load, tensor: Tensor, shape: tuple[int, ...], part: Part) -> TensorMap:
+    """What the data-parallel ranks hold whole: replicas, or the terms of a sum; Megatron's fused rows."""
+    axes = expert_axes(load) if tensor.is_expert else dense_axes(load)
+    over = PARTIAL if part is Part.UNREDUCED else REPLICATE
+    lane = prod(axis.size for axis in axes[2:])
+    if rows := fused_rows(load, tensor.name):
+        model = [(Axis("tp", load.tp), rows)]
+    else:
+        model = [(axis, _model_placement(axis, tensor, load)) for axis in axes[2:]]
+        if part is Part.UNREDUCED and tensor.role is Role.NORM and load.sp > 1:
+            model = [(axis, PARTIAL) for axis, _ in model]
+    return _finish(tensor, shape, [(axes[0], over), (axes[1], over), *model], (Flat.NONE, 1, lane))
 
 
 def _finish(
@@ -144,26 +163,6 @@ def _declared(axes: list[tuple[Axis, Placement]], index: int) -> Placement:
     return shard(placement.dim, factor)
 
 
-def _dense_axes(load: Load) -> list[Axis]:
-    """(dp_replicate, dp_shard x cp, tp), tp cut in two where it has more ranks than key/value heads."""
-    axes = load.plan.axes
-    data = [Axis("dp_replicate", axes.dp_replicate), Axis("dp_shard_cp", axes.dp_shard * axes.cp)]
-    kv = load.arch.kv_heads
-    copies = axes.tp // kv if load.arch.mla is None and kv < axes.tp else 1
-    return [*data, Axis("tp", axes.tp // copies), Axis("tp_copy", copies)]
-
-
-def _expert_axes(load: Load) -> list[Axis]:
-    """(dp_replicate, efsdp, ep, etp): torchtitan's sparse mesh, with Megatron's etp inside."""
-    axes = load.plan.axes
-    ranks = axes.dp_replicate * axes.dp_shard * axes.cp * axes.tp
-    shards, rest = divmod(axes.dp_shard * axes.cp * axes.tp, axes.ep * load.etp)
-    replicas = axes.dp_replicate
-    if rest or not shards:
-        replicas, shards = 1, ranks // (axes.ep * load.etp)
-    return [Axis("dp_replicate", replicas), Axis("efsdp", shards), Axis("ep", axes.ep), Axis("etp", load.etp)]
-
-
 def _model_placement(axis: Axis, tensor: Tensor, load: Load) -> Placement:
     """What TP or EP does to a tensor along one of its axes."""
     if axis.name == "ep":
@@ -188,13 +187,16 @@ def _is_sharded(strategy: Strategy, part: Part) -> bool:
         Part.WEIGHTS: strategy.shards_weights,
         Part.GRADIENTS: strategy.shards_gradients,
         Part.OPTIMIZER: strategy.shards_optimizer,
-    }[part]
+        Part.SECONDARY: True,
+    }.get(part, False)
 
 
-def _data_cut(strategy: Strategy, axes: list[Axis]) -> tuple[int, int]:
+def _data_cut(load: Load, axes: list[Axis], part: Part) -> tuple[int, int]:
     """(ranks, stride) of the data-parallel cut: ZeRO takes all of dp x cp, FSDP the shard axis alone."""
     lane = prod(axis.size for axis in axes[2:])
-    whole = strategy in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+    if part is Part.SECONDARY:
+        return load.plan.runtime.zero_hpz, lane
+    whole = load.plan.strategy in (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
     return axes[1].size * (axes[0].size if whole else 1), lane
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.errors import UnknownNameError, ValueRangeError
+from scaletui_engine.errors import DivisibilityError, ScenarioError, UnknownNameError, ValueRangeError
+from scaletui_engine.plan import Strategy
+from scaletui_engine.validate.nearest import nearest_divisor
 from scaletui_engine.validate.numbers import check_number
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ _COUNTS: Final = (
     "zero_bucket",
     "zero_live",
     "zero_prefetch",
+    "zero_hpz",
 )
 _OPTIONAL: Final = ("vocab_multiple", "etp")
 _FROM_ZERO: Final = ("prefetch",)
@@ -41,9 +44,27 @@ def check_runtime(scenario: Scenario) -> None:
         check_number("runtime.recompute_layers", runtime.recompute_layers, 10_000, least=0)
     for name in _FACTORS:
         _check_factor(f"runtime.{name}", getattr(runtime, name))
+    _check_second_copy(scenario)
     for module in runtime.recompute_modules:
         if module not in RECOMPUTE_MODULES:
             raise UnknownNameError("recompute module", module, RECOMPUTE_MODULES)
+
+
+def _check_second_copy(scenario: Scenario) -> None:
+    """ZeRO++'s hpZ (arXiv:2306.10209, section 3.2) belongs to ZeRO-3 and cuts the data-parallel group."""
+    plan = scenario.plan
+    group, ranks = plan.runtime.zero_hpz, plan.axes.dp * plan.axes.cp
+    if group == 1:
+        return
+    if plan.strategy is not Strategy.ZERO3:
+        raise ScenarioError(
+            f"runtime.zero_hpz = {group} with {plan.strategy}: a second copy goes with zero3", "zero_hpz 1"
+        )
+    if ranks % group:
+        raise DivisibilityError(
+            f"dp x cp = {ranks} / zero_hpz {group} = {ranks / group:.4g}, not a whole number",
+            f"zero_hpz {nearest_divisor(ranks, group)}",
+        )
 
 
 def _check_factor(name: str, value: float) -> None:

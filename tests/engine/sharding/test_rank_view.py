@@ -15,10 +15,12 @@ from scaletui_engine.errors import UnknownNameError, ValueRangeError
 from scaletui_engine.model import Arch, Model, Moe
 from scaletui_engine.plan import Strategy
 from scaletui_engine.scenario import Scenario
-from scaletui_engine.sharding.holders import holders, stages_of
+from scaletui_engine.sharding.holders import holders
 from scaletui_engine.sharding.names import Named, parameter, search, shown
+from scaletui_engine.sharding.part import STATES, Part
+from scaletui_engine.sharding.pipeline_place import stages_of
 from scaletui_engine.sharding.rank_view import rank_view
-from scaletui_engine.sharding.tensor_map import Flat, Part, tensor_map
+from scaletui_engine.sharding.tensor_map import Flat, tensor_map
 from scaletui_engine.tensors import tensors
 
 DENSE = Arch(layers=4, hidden=12, heads=4, kv_heads=2, head_dim=3, ffn=20, vocab=37)
@@ -47,7 +49,7 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize("part", list(Part))
+@pytest.mark.parametrize("part", STATES)
 @pytest.mark.parametrize("arch", [DENSE, EXPERTS, TIED], ids=["dense", "experts", "tied"])
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS.keys())
 def test_ranks_hold_every_element_as_often_as_there_are_replicas(
@@ -62,7 +64,7 @@ def test_ranks_hold_every_element_as_often_as_there_are_replicas(
     for tensor in tensors(arch):
         found = tensor_map(world, tensor, part)
         for layer in tensor.layers or (None,):
-            stages = len(stages_of(world, Named(tensor, layer)))
+            stages = len(stages_of(world, Named(tensor, layer), part))
             ranks = stages * 8 // world.plan.axes.pp
             copies = ranks * found.layout.replicas // found.layout.mesh.world
             copies = copies if found.flat is Flat.NONE else copies // found.degree
@@ -75,7 +77,7 @@ def test_holders_are_the_ranks_whose_rows_have_the_element(plan: dict[str, objec
     world = scenario(arch, 8, **plan)
     named = parameter(arch, "layers.2.attention.wk")
     for element in ((0, 0), (2, 11), (3, 5), (5, 11)):
-        for part in Part:
+        for part in STATES:
             answered = list(holders(world, named, element, part))
             assert answered == [rank for rank in range(8) if _has(world, rank, element, part)], (
                 element,
@@ -126,7 +128,7 @@ def test_names(name: str, expected: str) -> None:
 
 
 def test_search_finds_the_words_in_a_layer() -> None:
-    found = [shown(named) for named in search(DENSE, "layers.3.mlp")]
+    found = [shown(named) for named in search(tensors(DENSE), "layers.3.mlp")]
     assert found == [f"layers.3.feed_forward.{name}" for name in ("w1", "w3", "w2")]
 
 

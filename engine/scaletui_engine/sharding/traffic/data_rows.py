@@ -42,12 +42,13 @@ def paper_rows(step: Step) -> Iterator[Placed]:
     for expert in (False, True):
         shards, replicas = degrees(step, expert=expert)
         item = step.load.item
-        volume = Volume(step.numel(expert=expert), item, item, shards, replicas, step.microbatches)
+        second = 0 if expert else _second(step)
+        volume = Volume(step.numel(expert=expert), item, item, shards, replicas, step.microbatches, second)
         if not volume.params:
             continue
         names = _names(step, expert=expert)
         for call in _paper_calls(step.scenario.plan.strategy, volume):
-            yield names[0], call
+            yield _group(step, names[0], call), call
         if replicas > 1 and step.scenario.plan.strategy in _FSDP:
             for call in data_volume.replicated(volume):
                 yield names[1], call
@@ -83,7 +84,20 @@ def implemented_rows(step: Step) -> Iterator[Placed]:
                     calls = _fsdp_unit(step, unit, shards, replicas)
                     yield from ((inside if call.ranks == shards else across, call) for call in calls)
         elif shards > 1:
-            yield from ((inside, call) for call in _whole_calls(step, shards, expert=expert))
+            whole = _whole_calls(step, shards, expert=expert)
+            yield from ((_group(step, inside, call), call) for call in whole)
+
+
+def _group(step: Step, usual: str, call: Call) -> str:
+    """ZeRO++ gathers for the backward pass inside the ranks that share a second copy."""
+    is_second = usual == "dp_cp" and _second(step) and call.what == "weights_backward"
+    return "hpz" if is_second else usual
+
+
+def _second(step: Step) -> int:
+    """Ranks that share a second copy of the dense weights, 0 where there is none."""
+    group = step.scenario.plan.runtime.zero_hpz
+    return group if group > 1 else 0
 
 
 def _whole_calls(step: Step, ranks: int, *, expert: bool) -> tuple[Call, ...]:
@@ -123,9 +137,10 @@ def _zero3(step: Step, ranks: int, *, expert: bool) -> tuple[Call, ...]:
     large = [ceil_div(numel, ranks) * ranks for numel in sizes if not persists(numel)]
     small = [ceil_div(numel, ranks) * ranks for numel in sizes if persists(numel)]
     gathered = sum(large) * recipe.weights
+    again = ranks if expert else _second(step) or ranks
     calls = [
         Call(_AG, gathered, ranks, times, "weights_forward", len(large)),
-        Call(_AG, gathered, ranks, times, "weights_backward", len(large)),
+        Call(_AG, gathered, again, times, "weights_backward", len(large)),
         Call(_RS, (sum(large) + sum(small)) * recipe.reduce, ranks, times, "gradients", len(sizes)),
     ]
     if small:

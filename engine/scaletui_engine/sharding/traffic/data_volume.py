@@ -28,6 +28,8 @@ class Volume:
     shards: int
     replicas: int = 1
     microbatches: int = 1
+    secondary: int = 0
+    """Ranks that share a second copy of the weights (ZeRO++ hpZ); 0 for none."""
 
     @property
     def weights(self) -> int:
@@ -71,10 +73,14 @@ def deepspeed_zero(volume: Volume, stage: int) -> tuple[Call, ...]:
 
 
 def zero3(volume: Volume) -> tuple[Call, ...]:
-    """Two all-gathers and one reduce-scatter for every microbatch; FSDP is the same."""
+    """Two all-gathers and one reduce-scatter for every microbatch; FSDP is the same.
+
+    ZeRO++ (arXiv:2306.10209, section 3.2) gathers for the backward pass from the second copy.
+    """
+    again = volume.secondary or volume.shards
     return (
         Call(_AG, volume.weights, volume.shards, volume.microbatches, "weights_forward"),
-        Call(_AG, volume.weights, volume.shards, volume.microbatches, "weights_backward"),
+        Call(_AG, volume.weights, again, volume.microbatches, "weights_backward"),
         Call(_RS, volume.gradients, volume.shards, volume.microbatches, "gradients"),
     )
 

@@ -8,6 +8,7 @@ from scaletui_engine.collectives.wire import Collective
 from scaletui_engine.model import Role
 from scaletui_engine.runtime import CpExchange, Framework
 from scaletui_engine.schedule_rules import Placement, schedule_rule
+from scaletui_engine.sharding.fused_qkv import fused_of
 from scaletui_engine.sharding.rank_view import stage_parameters
 from scaletui_engine.sharding.traffic import model_volume
 from scaletui_engine.sharding.traffic.call import Call
@@ -52,9 +53,22 @@ def _tensor(step: Step, *, implemented: bool) -> Iterator[Placed]:
         calls = (each * split + each // 2 * (step.layers - split)) * step.microbatches
         if calls:
             yield "tp", Call(op, step.stream, tp, calls, "layers")
+    if implemented:
+        yield from _fused_qkv(step)
     yield from _ends(step, tp, sp=sp, implemented=implemented)
     if sp:
         yield from _norms(step, tp)
+
+
+def _fused_qkv(step: Step) -> Iterator[Placed]:
+    """Megatron with fewer key/value heads than ranks: the fused rows are cut evenly, so all are gathered."""
+    fused = fused_of(step.load)
+    if fused is None:
+        return
+    payload = step.load.tokens * fused.rows * step.load.item
+    times = step.layers * step.microbatches
+    yield "tp", Call(_AG, payload, fused.tp, times * (1 + step.recomputes), "qkv")
+    yield "tp", Call(_RS, payload, fused.tp, times, "qkv_gradients")
 
 
 def _layer_counts(step: Step, *, implemented: bool) -> model_volume.TpCounts:

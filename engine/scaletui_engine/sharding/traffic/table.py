@@ -11,8 +11,10 @@ from scaletui_engine.collectives.cost import Algorithm, Wires, cost
 from scaletui_engine.collectives.wire import Collective
 from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.runtime import Framework
-from scaletui_engine.sharding.orders import mesh_of
-from scaletui_engine.sharding.rank_card import expert_mesh
+from scaletui_engine.sharding.brief import brief
+from scaletui_engine.sharding.orders import Order, mesh_of, renumbered
+from scaletui_engine.sharding.rank_card import crossings, expert_mesh, second_mesh
+from scaletui_engine.sharding.renumbered import Renumbered, in_order
 from scaletui_engine.sharding.traffic.call import Call
 from scaletui_engine.sharding.traffic.data_rows import implemented_rows, paper_rows
 from scaletui_engine.sharding.traffic.model_rows import model_rows
@@ -82,20 +84,23 @@ class Traffic:
     """Whose implementation: "torch 2.13"."""
 
 
-def traffic(scenario: Scenario, stage_rank: int | None = None) -> Traffic:
-    """The table of a pipeline rank, of the heaviest one where none is named. Raises ValueRangeError."""
+def traffic(scenario: Scenario, stage_rank: int | None = None, order: Order = Order.MEGATRON) -> Traffic:
+    """The table of a pipeline rank, of the heaviest one where none is named. Raises ValueRangeError.
+
+    The order says which ranks share a node, and so which links a group crosses.
+    """
     pp = scenario.plan.axes.pp
     if stage_rank is None:
         stage_rank = heaviest_stage(scenario)
     elif not 0 <= stage_rank < pp:
-        raise ValueRangeError(f"stage {stage_rank} is not in 0 <= stage < pp = {pp}")
+        raise ValueRangeError(f"stage {brief(stage_rank)} is not in 0 <= stage < pp = {pp}")
     step = step_of(scenario, stage_rank)
     paper = (*paper_rows(step), *model_rows(step, implemented=False))
     implemented = (*implemented_rows(step), *model_rows(step, implemented=True), *_scalars(step))
     return Traffic(
         stage_rank,
-        tuple(_row(step, group, call) for group, call in paper if call.ranks > 1),
-        tuple(_row(step, group, call) for group, call in implemented if call.ranks > 1),
+        tuple(_row(step, group, call, order) for group, call in paper if call.ranks > 1),
+        tuple(_row(step, group, call, order) for group, call in implemented if call.ranks > 1),
         VERSIONS[scenario.plan.framework],
     )
 
@@ -108,32 +113,35 @@ def _scalars(step: Step) -> Iterator[tuple[str, Call]]:
         yield "dp_cp", Call(Collective.ALL_REDUCE, _SCALAR, axes.dp * axes.cp, 1, "loss_value")
 
 
-def groups_named(scenario: Scenario, group: str) -> Groups:
-    """The groups of an axis, or of several taken together, in Megatron's order of ranks."""
+def groups_named(scenario: Scenario, group: str, order: Order = Order.MEGATRON) -> Groups | Renumbered:
+    """The groups of an axis, or of several taken together, in an order of ranks."""
     axes = scenario.plan.axes
     if group in _EXPERT_AXES:
-        return expert_mesh(scenario).groups(*_EXPERT_AXES[group])
-    return mesh_of(axes).groups(*_AXES[group])
+        return in_order(expert_mesh(scenario).groups(*_EXPERT_AXES[group]), axes, order)
+    if group == "hpz":
+        return in_order(second_mesh(scenario).groups("hpz"), axes, order)
+    return mesh_of(axes, order).groups(*_AXES[group])
 
 
-def _row(step: Step, group: str, call: Call) -> TrafficRow:
+def _row(step: Step, group: str, call: Call, order: Order) -> TrafficRow:
     scenario = step.scenario
-    count, node, domain, per_domain = _place(scenario, group, step.stage_rank)
+    count, node, domain, per_domain = _place(scenario, group, step.stage_rank, order)
     seconds, algorithm = _time(call, per_domain, scenario.cluster)
     return TrafficRow(group, call, count, node, domain, seconds, algorithm)
 
 
 @lru_cache(maxsize=1024)
-def _place(scenario: Scenario, group: str, stage_rank: int) -> tuple[int, int, int, int]:
+def _place(scenario: Scenario, group: str, stage_rank: int, order: Order) -> tuple[int, int, int, int]:
     """(groups, those that leave a node, those that leave a domain, ranks of one inside one domain)."""
-    groups, cluster = groups_named(scenario, group), scenario.cluster
-    per_stage = scenario.plan.axes.world // scenario.plan.axes.pp
-    if groups.size == scenario.plan.axes.world:
+    groups, cluster, axes = groups_named(scenario, group, order), scenario.cluster, scenario.plan.axes
+    per_stage = axes.world // axes.pp
+    if groups.size == axes.world:
         inside = min(groups.size, cluster.domain)
     else:
-        members = groups.of(stage_rank * per_stage)
-        inside = max(Counter(rank // cluster.domain for rank in members).values())
-    return groups.count, groups.crossing(cluster.gpus_per_node), groups.crossing(cluster.domain), inside
+        first = renumbered(axes, stage_rank * per_stage, (Order.MEGATRON, order))
+        inside = max(Counter(rank // cluster.domain for rank in groups.of(first)).values())
+    counted = crossings(groups, cluster.gpus_per_node), crossings(groups, cluster.domain)
+    return groups.count, *counted, inside
 
 
 def _time(call: Call, per_domain: int, cluster: Cluster) -> tuple[float | None, Algorithm]:

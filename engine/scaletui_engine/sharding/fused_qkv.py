@@ -1,0 +1,63 @@
+"""Megatron's fused queries, keys and values in a scenario: whose rows a rank stores, whose heads it computes.
+
+With fewer key/value heads than ranks the fused rows are cut evenly all the same: a rank may store no row of
+the key heads that it computes with (Megatron-LM core/transformer/attention.py).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.memory.load import load_of
+from scaletui_engine.sharding.intervals import Intervals, merge
+from scaletui_engine.sharding.megatron_tp import FusedQkv
+from scaletui_engine.sharding.placement import Kind, Placement
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.load import Load
+    from scaletui_engine.scenario import Scenario
+    from scaletui_engine.sharding.megatron_tp import HeadRows, HeadWork
+
+_NAME: Final = re.compile(r"attention\.w([qkv])(?:\.bias)?")
+
+
+def fused_of(load: Load) -> FusedQkv | None:
+    """The fused matrix of a Megatron plan with fewer key/value heads than ranks; None for any other."""
+    arch = load.arch
+    found = FusedQkv(arch.heads, arch.kv_heads, arch.head_dim, load.tp)
+    uneven = arch.heads % arch.kv_heads or load.tp % arch.kv_heads or found.rows % load.tp
+    if not load.megatron or arch.mla is not None or not found.gathers or uneven:
+        return None
+    return found
+
+
+@lru_cache(maxsize=256)
+def fused_rows(load: Load, name: str) -> Placement | None:
+    """How tp cuts wq, wk or wv where they are rows of the fused matrix; None for any other tensor or plan."""
+    match, fused = _NAME.search(name), fused_of(load)
+    if match is None or fused is None:
+        return None
+    held = tuple(_rows(fused, match[1], rank) for rank in range(load.tp))
+    return Placement(Kind.LISTED, 0, held=held)
+
+
+def qkv_work(scenario: Scenario, name: str, rank: int) -> tuple[tuple[HeadRows, ...], HeadWork] | None:
+    """(rows that a rank stores, heads that it computes); None for a tensor or plan without the fused rows."""
+    load = load_of(scenario.model.arch, scenario.plan)
+    fused = fused_of(load)
+    if fused is None or _NAME.search(name) is None:
+        return None
+    place = rank % load.tp
+    return fused.stored(place), fused.computes(place)
+
+
+def _rows(fused: FusedQkv, kind: str, rank: int) -> Intervals:
+    mine = (each for each in fused.stored(rank) if each.head.startswith(kind))
+    return merge(_interval(each, fused.head_dim) for each in mine)
+
+
+def _interval(rows: HeadRows, head_dim: int) -> tuple[int, int]:
+    start = int(rows.head[1:]) * head_dim
+    return start + rows.rows[0], start + rows.rows[1]
