@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from scaletui_engine.live.record import Measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from scaletui_engine.live.record import Record
+
+Counted = TypeVar("Counted")
 
 CATEGORIES: Final = ("weights", "gradients", "optimizer", "master_weights", "buffers", "unsharded", "rest")
 """In the order in which they are drawn and listed; `rest` is activations and temporaries."""
@@ -41,49 +45,48 @@ class Held:
 NOTHING: Final = Held()
 
 
+_COUNTED: Final = (*STATES, "unsharded_weights", "unsharded_gradients")
+_ON: Final = {place: Measured(*(f"{name}_{place}" for name in _COUNTED)) for place in PLACES}
+
+
 def held(record: Record) -> Held:
     """What a record says, both places together; `rest` is what the allocator holds beyond it.
 
     rest = active - sum(categories on the accelerator), None without an allocator.
     """
-    on_device = held_on(record, "device")
-    on_host = held_on(record, "host")
+    on_device, on_host = record.several(_ON["device"]), record.several(_ON["host"])
     active = record.get("active")
-    rest = None if active is None else max(active - on_device.total, 0)
-    both = {
-        name: _add(getattr(on_device, name), getattr(on_host, name)) for name in CATEGORIES if name != "rest"
-    }
-    return Held(**both, rest=rest)
+    rest = None if active is None else max(active - sum(filter(None, on_device)), 0)
+    pairs = zip(on_device, on_host, strict=True)
+    return _held([there if here is None else here + (there or 0) for here, there in pairs], rest)
 
 
 def held_on(record: Record, place: str) -> Held:
     """What a record says of one place: "device" or "host"."""
-    states = {name: record.get(f"{name}_{place}") for name in STATES}
-    unsharded = _add(record.get(f"unsharded_weights_{place}"), record.get(f"unsharded_gradients_{place}"))
-    return Held(**states, unsharded=unsharded)
+    return _held(record.several(_ON[place]), None)
 
 
-def _add(first: int | None, second: int | None) -> int | None:
-    if first is None or second is None:
-        return second if first is None else first
-    return first + second
+def _held(counted: Sequence[int | None], rest: int | None) -> Held:
+    weights, gradients, optimizer, master_weights, buffers, gathered, unreduced = counted
+    unsharded = unreduced if gathered is None else gathered + (unreduced or 0)
+    return Held(weights, gradients, optimizer, master_weights, buffers, unsharded, rest)
 
 
-class HeldMemo:
+class HeldMemo(Generic[Counted]):
     """What was counted of the last record, kept: from one sample to the next it seldom changes."""
 
-    __slots__ = ("_count", "_held", "_key")
+    __slots__ = ("_count", "_counted", "_key", "_nothing")
 
-    def __init__(self, count: Callable[[Record], Held]) -> None:
+    def __init__(self, count: Callable[[Record], Counted], nothing: Counted) -> None:
         self._count = count
         self._key: tuple[object, ...] = ()
-        self._held = NOTHING
+        self._counted = self._nothing = nothing
 
-    def of(self, record: Record | None) -> Held:
+    def of(self, record: Record | None) -> Counted:
         """The count of a record, the same object for records that say the same; nothing for no record."""
         if record is None:
-            return NOTHING
+            return self._nothing
         key = record.held_key
         if key != self._key:
-            self._key, self._held = key, self._count(record)
-        return self._held
+            self._key, self._counted = key, self._count(record)
+        return self._counted

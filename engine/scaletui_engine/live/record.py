@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
-from typing import Any, Final
+from typing import Final
 
-from scaletui_engine.live.fields import index_of
 from scaletui_engine.live.text import clean
 from scaletui_probe.layout import (
     GROUP_OF,
     MEASURES,
     REASON_GROUPS,
-    RECORD,
     RECORD_CRC_OFFSET,
     RECORD_FIELDS,
     RECORD_SIZE,
@@ -20,91 +19,133 @@ from scaletui_probe.layout import (
     Reason,
 )
 
-_INDEX: Final = index_of(RECORD_FIELDS)
-_SEQUENCE_END: Final = _INDEX["sequence_end"]
-_CRC: Final = _INDEX["crc32"]
-_KIND: Final = _INDEX["kind"]
-_AVAILABLE: Final = _INDEX["available"]
-_FIRST: Final = _INDEX[MEASURES[0]]
+
+def _offsets() -> dict[str, int]:
+    """Where each field begins."""
+    found: dict[str, int] = {}
+    end = 0
+    for field in RECORD_FIELDS:
+        found[field.name] = end
+        end += struct.calcsize(f"<{field.code}")
+    return found
+
+
+_AT: Final = _offsets()
+_NUMBER: Final = struct.Struct("<Q")
+_SIGNED: Final = struct.Struct("<qq")
+_FIRST: Final = _AT[MEASURES[0]]
 _BIT: Final = {name: index for index, name in enumerate(MEASURES)}
+_HEAD: Final = struct.Struct("<QH22xQQ")
+"""Sequence, kind, what is available, when."""
+_TAIL: Final = struct.Struct("<IQ")
+"""Checksum, sequence again."""
 _GROUP_INDEX: Final = {name: REASON_GROUPS.index(group) for name, group in GROUP_OF.items()}
 _KINDS: Final = {int(kind): kind for kind in Kind}
 _EVENTS: Final = {int(event): event for event in Event}
 _REASONS: Final = {int(reason): reason for reason in Reason}
-_HELD: Final = slice(_FIRST + _BIT["weights_device"], _FIRST + _BIT["unsharded_gradients_host"] + 1)
-_ACTIVE: Final = _FIRST + _BIT["active"]
+_HELD: Final = slice(_AT["weights_device"], _AT["unsharded_gradients_host"] + _NUMBER.size)
+_REASONS_AT: Final = slice(_AT["reasons"], _AT["errors"])
+_ACTIVE: Final = slice(_AT["active"], _AT["active"] + _NUMBER.size)
+assert (_AT["available"], _AT["monotonic_ns"], _AT["crc32"]) == (32, 40, RECORD_CRC_OFFSET), _AT
+
+
+class Measured:
+    """Measures that are looked up together, a thousand times a second; named in the layout's order."""
+
+    __slots__ = ("bits", "mask", "nothing", "values")
+
+    def __init__(self, *names: str) -> None:
+        self.bits = tuple(_BIT[name] for name in names)
+        self.mask = sum(1 << bit for bit in self.bits)
+        self.nothing = (None,) * len(names)
+        gaps = (later - earlier - 1 for earlier, later in zip((-1, *self.bits), self.bits, strict=False))
+        self.values = struct.Struct("<" + "".join(f"{8 * gap}xQ" for gap in gaps))
 
 
 class Record:
     """A checked copy of one record. Fields are looked up when asked for: most of thousands never are."""
 
-    __slots__ = ("_values", "monotonic_ns", "write")
+    __slots__ = ("_available", "_data", "kind", "monotonic_ns", "write")
 
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        self._values = values
-        self.write: int = values[0] // 2 - 1
+    def __init__(self, data: bytes, head: tuple[int, int, int, int]) -> None:
+        sequence, kind, self._available, self.monotonic_ns = head
+        self._data = data
+        self.write = sequence // 2 - 1
         """Its number in its region, from 0."""
-        self.monotonic_ns: int = values[_INDEX["monotonic_ns"]]
-
-    @property
-    def kind(self) -> Kind:
+        self.kind = _KINDS[kind]
         """Sample, step or event."""
-        return _KINDS[self._values[_KIND]]
 
     @property
     def event(self) -> Event:
         """What happened; NONE for kinds of event that this version does not know."""
-        return _EVENTS.get(self._values[_INDEX["event"]], Event.NONE)
+        at = _AT["event"]
+        return _EVENTS.get(int.from_bytes(self._data[at : at + 2], "little"), Event.NONE)
 
     @property
     def wall_ns(self) -> int:
         """When, by the clock on the wall."""
-        return int(self._values[_INDEX["wall_ns"]])
+        return self._number(_AT["wall_ns"])
 
     @property
     def event_values(self) -> tuple[int, int]:
         """The numbers of an event."""
-        return int(self._values[_INDEX["event_value_0"]]), int(self._values[_INDEX["event_value_1"]])
+        first, second = _SIGNED.unpack_from(self._data, _AT["event_value_0"])
+        return first, second
 
     @property
     def text(self) -> str:
         """The word of an event, safe to print."""
-        return clean(self._values[_INDEX["text"]])
+        return clean(self._data[_AT["text"] : _AT["unsharded_groups"]])
 
     @property
     def unsharded_groups(self) -> bytes:
         """One bit for each FSDP group."""
-        return bytes(self._values[_INDEX["unsharded_groups"]])
+        return self._data[_AT["unsharded_groups"] : _AT["spare"]]
 
     @property
     def errors(self) -> int:
         """Errors that the probe swallowed until then."""
-        return int(self._values[_INDEX["errors"]])
+        at = _AT["errors"]
+        return int.from_bytes(self._data[at : at + 4], "little")
 
     @property
-    def held_key(self) -> tuple[Any, ...]:
-        """Everything that the categories are computed from: equal keys have equal categories."""
-        values = self._values
-        return (values[_AVAILABLE], values[_ACTIVE], values[_HELD])
+    def held_key(self) -> tuple[int, bytes, bytes, bytes]:
+        """Everything that the categories are computed from, and why some are missing."""
+        return self._available, self._data[_ACTIVE], self._data[_HELD], self._data[_REASONS_AT]
 
     def get(self, measure: str) -> int | None:
         """The value of a measure, None when it was not taken."""
         bit = _BIT[measure]
-        return self._values[_FIRST + bit] if self._values[_AVAILABLE] >> bit & 1 else None
+        return self._number(_FIRST + 8 * bit) if self._available >> bit & 1 else None
+
+    def several(self, measures: Measured) -> tuple[int | None, ...]:
+        """The values of some measures at once, None for each that was not taken."""
+        available, mask = self._available, measures.mask
+        if not available & mask:
+            return measures.nothing
+        found = measures.values.unpack_from(self._data, _FIRST)
+        if available & mask == mask:
+            return found
+        pairs = zip(found, measures.bits, strict=True)
+        return tuple([value if available >> bit & 1 else None for value, bit in pairs])
 
     def reason(self, measure: str) -> Reason:
         """Why a measure was not taken; AVAILABLE when it was."""
-        if self._values[_AVAILABLE] >> _BIT[measure] & 1:
+        if self._available >> _BIT[measure] & 1:
             return Reason.AVAILABLE
-        return _REASONS.get(self._values[_INDEX["reasons"]][_GROUP_INDEX[measure]], Reason.READ_FAILED)
+        return _REASONS.get(self._data[_AT["reasons"] + _GROUP_INDEX[measure]], Reason.READ_FAILED)
+
+    def _number(self, at: int) -> int:
+        return int.from_bytes(self._data[at : at + _NUMBER.size], "little")
 
 
 def parse_record(data: bytes) -> Record | None:
     """The record in `RECORD_SIZE` bytes; None for a slot that is empty, in the making or torn."""
     if len(data) != RECORD_SIZE:
         return None
-    values = RECORD.unpack(data)
-    sequence = values[0]
-    if sequence == 0 or sequence % 2 or values[_SEQUENCE_END] != sequence or values[_KIND] not in _KINDS:
+    head: tuple[int, int, int, int] = _HEAD.unpack_from(data)
+    checksum, sequence_end = _TAIL.unpack_from(data, RECORD_CRC_OFFSET)
+    sequence = head[0]
+    if sequence == 0 or sequence % 2 or sequence_end != sequence or head[1] not in _KINDS:
         return None
-    return Record(values) if zlib.crc32(data[:RECORD_CRC_OFFSET]) == values[_CRC] else None
+    return Record(data, head) if zlib.crc32(data[:RECORD_CRC_OFFSET]) == checksum else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.record import Record, parse_record
@@ -12,7 +13,15 @@ if TYPE_CHECKING:
     from scaletui_engine.live.header import Region
 
 AHEAD: Final = 8
-"""Records read in one go once a new one has been found."""
+"""The most records read in one go."""
+_SEQUENCE: Final = struct.Struct("<Q")
+_NEVER: Final = bytes(_SEQUENCE.size)
+"""What a slot begins with that was never written."""
+
+
+def _stamp(write: int) -> bytes:
+    """The first bytes of the record of a write."""
+    return _SEQUENCE.pack(2 * (write + 1))
 
 
 class RegionReader:
@@ -23,44 +32,58 @@ class RegionReader:
         self._wanted = wanted
         """The most records of the past that are worth decoding."""
         self._next: int | None = None
+        self._expected, self._stale = _stamp(0), _NEVER
+        """What the slot of the next write begins with once it is written, and until then."""
+        self._ahead = 2
+        """Records read in one go: those that the last call brought, and the one that is not there yet."""
 
     def read(self, descriptor: int) -> tuple[Record, ...]:
         """The records written since the last call, oldest first, at most a lap of them. Raises OSError."""
         if self._next is None:
             return self._scan(descriptor)
         found: list[Record] = []
-        ahead = 1
-        while len(found) < self.region.capacity:
-            block = self._block(descriptor, self._next % self.region.capacity, ahead)
-            ahead = AHEAD
+        capacity = self.region.capacity
+        while len(found) < capacity:
+            slot = self._next % capacity
+            count = min(self._ahead, capacity - slot)
+            block = os.pread(descriptor, count * RECORD_SIZE, self.region.offset + slot * RECORD_SIZE)
+            if block.startswith(self._stale):
+                break  # nothing was written since: the usual end
             fresh = self._fresh(block)
             found += fresh
-            if len(fresh) < len(block) // RECORD_SIZE:
-                rest = block[len(fresh) * RECORD_SIZE :]
-                return (*found, *self._scan(descriptor)) if self._lapped(rest) else tuple(found)
+            end = len(fresh) * RECORD_SIZE
+            if end < len(block):
+                if not block.startswith(self._stale, end):
+                    return (*found, *self._more(descriptor, block[end:]))
+                break
             if not fresh:
                 break
+            self._ahead = AHEAD
+        self._ahead = min(len(found) + 1, AHEAD)
         return tuple(found)
-
-    def _block(self, descriptor: int, slot: int, ahead: int) -> bytes:
-        count = min(ahead, self.region.capacity - slot)
-        return os.pread(descriptor, count * RECORD_SIZE, self.region.offset + slot * RECORD_SIZE)
 
     def _fresh(self, block: bytes) -> list[Record]:
         """The records of the block that are the very next writes."""
         found: list[Record] = []
-        for start in range(0, len(block), RECORD_SIZE):
+        start = 0
+        while block.startswith(self._expected, start):
             record = parse_record(block[start : start + RECORD_SIZE])
             if record is None or record.write != self._next:
                 break
             found.append(record)
-            self._next = record.write + 1
+            self._go_on(record.write + 1)
+            start += RECORD_SIZE
         return found
 
-    def _lapped(self, rest: bytes) -> bool:
-        """Whether the slot where the next write belongs holds neither nothing nor its last lap's record."""
-        assert self._next is not None, "a scan has set it"
-        return _sequence(rest, 0) not in (0, 2 * (self._next - self.region.capacity + 1))
+    def _go_on(self, write: int) -> None:
+        capacity = self.region.capacity
+        self._next, self._expected = write, _stamp(write)
+        self._stale = _NEVER if write < capacity else _stamp(write - capacity)
+
+    def _more(self, descriptor: int, rest: bytes) -> tuple[Record, ...]:
+        """What a scan finds where the slot of the next write holds neither nothing nor its last lap's record:
+        a write of a later lap, or one that is being made."""
+        return () if rest.startswith(_NEVER) else self._scan(descriptor)
 
     def _scan(self, descriptor: int) -> tuple[Record, ...]:
         """The newest whole records of the region that were not returned yet."""
@@ -72,7 +95,7 @@ class RegionReader:
         parsed = (parse_record(data[at : at + RECORD_SIZE]) for at in slots)
         found = tuple(record for record in parsed if record is not None)
         if found or self._next is None:
-            self._next = found[-1].write + 1 if found else 0
+            self._go_on(found[-1].write + 1 if found else 0)
         return found
 
     def _write_of(self, data: bytes, at: int) -> int | None:

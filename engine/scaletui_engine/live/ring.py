@@ -25,6 +25,12 @@ NEWEST: Final = 60
 """Samples decoded of a ring that is met for the first time."""
 TRIES: Final = 3
 """Reads of a header or plan that is being written before giving up until the next refresh."""
+CHECKED: Final = 4
+"""Every so many reads header and plan are looked at again, though records that go on in order and have their
+checksums vouch for the file; without such records they always are."""
+SETTLED: Final = 4
+"""Reads that find the same time of the last write before the next one trusts it and goes no further. Several,
+because a file system may count in seconds: a write in the second of the last read would not show."""
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -50,12 +56,20 @@ class RingReader:
     def __init__(self, path: str, owner: int) -> None:
         self.path = path
         self._owner = owner
-        self._file: tuple[int, int] | None = None
+        self._file: tuple[int, ...] | None = None
+        self._kind: tuple[int, int, int, int] | None = None
+        """Mode, owner, device and number of the file that was found to be in order."""
         self._raw_header = b""
         self._header: RingHeader | None = None
         self._plan: bytes | None = None
         self._plan_sequence = 0
         self._regions: tuple[RegionReader, RegionReader, RegionReader] | None = None
+        self._regions_of: RingHeader | None = None
+        self._end = 0
+        self._reads = 0
+        self._written: tuple[int, int] = (0, 0)
+        self._settled = 0
+        self._quiet: RingReading | None = None
 
     @property
     def identity(self) -> Identity | None:
@@ -82,34 +96,69 @@ class RingReader:
         refused = self._refuse(status)
         if refused is not None:
             return refused
-        header = self._read_header(descriptor, status)
+        if self._quiet is not None and self._is_settled(status):
+            return self._quiet
+        self._reads += 1
+        early: tuple[tuple[Record, ...], ...] = ()
+        if self._header is not None and self._plan is not None and self._reads % CHECKED:
+            early = self._records(descriptor, self._header)
+            if any(early) and self._fits(status.st_size):
+                return self._reading(self._header, early)
+        header = self._read_header(descriptor, status.st_size)
         if not isinstance(header, RingHeader):
+            self._quiet = None
             return RingFault(self.path, *header)
         self._read_plan(descriptor, header)
-        samples, steps, events = (region.read(descriptor) for region in self._readers(header))
-        return RingReading(self.path, header, self._plan, self._plan_sequence, samples, steps, events)
+        return self._reading(header, early if any(early) else self._records(descriptor, header))
+
+    def _records(self, descriptor: int, header: RingHeader) -> tuple[tuple[Record, ...], ...]:
+        samples, steps, events = self._readers(header)
+        return samples.read(descriptor), steps.read(descriptor), events.read(descriptor)
+
+    def _is_settled(self, status: os.stat_result) -> bool:
+        """Whether nobody has written for so many reads that there can be nothing new."""
+        written = status.st_mtime_ns, status.st_size
+        self._settled = self._settled + 1 if written == self._written else 0
+        self._written = written
+        return self._settled > SETTLED
+
+    def _reading(self, header: RingHeader, records: tuple[tuple[Record, ...], ...]) -> RingReading:
+        """The same object again and again while there is nothing new."""
+        if any(records):
+            samples, steps, events = records
+            return RingReading(self.path, header, self._plan, self._plan_sequence, samples, steps, events)
+        quiet = self._quiet
+        if quiet is None or quiet.header is not header or quiet.plan_sequence != self._plan_sequence:
+            quiet = RingReading(self.path, header, self._plan, self._plan_sequence, (), (), ())
+            self._quiet = quiet
+        return quiet
 
     def _refuse(self, status: os.stat_result) -> RingFault | None:
         """Whose file it is and what kind, before a byte of it is believed."""
+        kind = status.st_mode, status.st_uid, status.st_dev, status.st_ino
+        if kind == self._kind and status.st_size <= MAX_FILE:
+            return None
+        self._kind = None
         if not stat.S_ISREG(status.st_mode):
             return RingFault(self.path, Fault.NOT_A_FILE)
         if status.st_uid != self._owner:
             return RingFault(self.path, Fault.FOREIGN, f"owner {status.st_uid}, expected {self._owner}")
         if status.st_size > MAX_FILE:
             return RingFault(self.path, Fault.OVERSIZED, f"{status.st_size} bytes, at most {MAX_FILE}")
-        if self._file != (status.st_dev, status.st_ino):
-            self._file = (status.st_dev, status.st_ino)
+        self._kind = kind
+        if self._file != kind[2:]:
+            self._file = kind[2:]
             self._raw_header, self._header, self._regions = b"", None, None
-            self._plan, self._plan_sequence = None, 0
+            self._plan, self._plan_sequence, self._quiet = None, 0, None
         return None
 
-    def _read_header(self, descriptor: int, status: os.stat_result) -> RingHeader | tuple[Fault, str]:
+    def _read_header(self, descriptor: int, size: int) -> RingHeader | tuple[Fault, str]:
         outcome: RingHeader | tuple[Fault, str] = (Fault.EMPTY, "")
         for _ in range(TRIES):
             data = os.pread(descriptor, HEADER_SIZE, 0)
-            if self._header is not None and data == self._raw_header and self._fits(status.st_size):
+            if self._header is not None and data == self._raw_header and self._fits(size):
                 return self._header
-            outcome = parse_header(data, status.st_size)
+            outcome = parse_header(data, size)
             if isinstance(outcome, RingHeader):
                 self._raw_header, self._header = data, outcome
                 return outcome
@@ -118,8 +167,8 @@ class RingReader:
         return outcome if self._header is None else self._header
 
     def _fits(self, size: int) -> bool:
-        header = self._header
-        return header is not None and size >= max(header.samples.end, header.steps.end, header.events.end)
+        """Whether the file still holds what its header, which has not changed, speaks of."""
+        return self._regions is not None and size >= self._end
 
     def _read_plan(self, descriptor: int, header: RingHeader) -> None:
         """Take the plan when it changed and is whole; else keep the last one that was."""
@@ -136,6 +185,8 @@ class RingReader:
                 return
 
     def _readers(self, header: RingHeader) -> tuple[RegionReader, RegionReader, RegionReader]:
+        if self._regions is not None and self._regions_of is header:
+            return self._regions
         regions = (header.samples, header.steps, header.events)
         if self._regions is None or tuple(reader.region for reader in self._regions) != regions:
             samples, steps, events = regions
@@ -144,6 +195,7 @@ class RingReader:
                 RegionReader(steps, RECENT),
                 RegionReader(events, MAX_RECORDS),
             )
+        self._regions_of, self._end = header, max(region.end for region in regions)
         return self._regions
 
 

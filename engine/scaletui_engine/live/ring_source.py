@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.discovery import search
 from scaletui_engine.live.fault import RingFault
 from scaletui_engine.live.process import Host, Life, this_host
-from scaletui_engine.live.ring import RingReader
+from scaletui_engine.live.ring import RingReader, RingReading
 from scaletui_engine.live.source import RingUpdate, SourceUpdate
 from scaletui_engine.live.watch import ProcessWatch, Sighting
 
 if TYPE_CHECKING:
-    from scaletui_engine.live.header import Identity, Process
+    from collections.abc import Iterator
+
+    from scaletui_engine.live.header import Process, RingHeader
     from scaletui_engine.live.snapshot import Moment
 
 UNSEEN: Final = Sighting(Life.UNKNOWN)
+FRESH_NS: Final = 2_000_000_000
+"""A record as young as this is a sign of life by itself."""
 
 
 class RingSource:
@@ -29,9 +34,11 @@ class RingSource:
         self._host = host or this_host()
         self._owner = os.geteuid() if owner is None else owner
         self._watch = ProcessWatch(self._host)
-        self._readers: dict[str, RingReader] = {}
+        self._followed: dict[str, _Followed] = {}
         self._looked: dict[Process, Sighting] = {}
         self._now_ns = 0
+        self._has_changed = False
+        """Whether some process may be watched that stands behind no ring any more."""
 
     @property
     def host(self) -> Host:
@@ -43,10 +50,13 @@ class RingSource:
         self._looked = {}
         self._now_ns = moment.monotonic_ns
         place, paths = search(self.folder)
-        for path in self._readers.keys() - set(paths):
-            del self._readers[path]
+        for path in self._followed.keys() - set(paths):
+            del self._followed[path]
+            self._has_changed = True
         outcomes = [self._poll(path) for path in paths]
-        self._watch.forget(frozenset(self._looked))
+        if self._has_changed:
+            self._watch.forget(frozenset(self._processes()))
+            self._has_changed = False
         updates = tuple(outcome for outcome in outcomes if isinstance(outcome, RingUpdate))
         faults = tuple(outcome for outcome in outcomes if isinstance(outcome, RingFault))
         return SourceUpdate(updates, faults, (place,))
@@ -60,21 +70,88 @@ class RingSource:
         self._watch.close()
 
     def _poll(self, path: str) -> RingUpdate | RingFault:
-        """The process is looked up before its ring is read: once it has ended the ring is complete."""
-        reader = self._readers.setdefault(path, RingReader(path, self._owner))
-        if reader.identity is not None:
-            self._look(reader.identity, reader.identity.process)
-        outcome = reader.read()
-        if isinstance(outcome, RingFault):
-            return outcome
-        identity = outcome.header.identity
-        return RingUpdate(
-            outcome, self._look(identity, identity.process), self._look(identity, identity.launcher)
-        )
+        """One ring and its processes.
 
-    def _look(self, identity: Identity, process: Process) -> Sighting:
-        if (identity.boot_id, identity.host) != (self._host.boot_id, self._host.name):
-            return UNSEEN
-        if process not in self._looked:
-            self._looked[process] = self._watch.look(process, self._now_ns)
-        return self._looked[process]
+        A process that has just written lives; looking a thousand of them up costs more than reading what they
+        wrote. Any other is looked up, and its ring read once more where it has just ended: only then is the
+        ring complete.
+        """
+        followed = self._followed.get(path)
+        if followed is None:
+            followed = self._followed[path] = _Followed(path, self._owner, self._host)
+        outcome = followed.read()
+        self._has_changed = self._has_changed or followed.has_changed
+        if isinstance(outcome, RingFault):
+            if followed.process is not None:
+                self._look(followed.process)
+            return outcome
+        before, seen = followed.sighting, UNSEEN
+        if followed.process is not None:
+            is_alive = before.life is Life.ALIVE and self._is_fresh(outcome)
+            seen = before if is_alive else self._look(followed.process)
+        if seen.life is Life.GONE and before.life is not Life.GONE:
+            outcome = _joined(outcome, followed.read())
+        followed.sighting = seen
+        return RingUpdate(outcome, seen, self._look(followed.launcher) if followed.launcher else UNSEEN)
+
+    def _is_fresh(self, reading: RingReading) -> bool:
+        """Whether a sample or a step is so young that its process must live; an event may be its last."""
+        newest = reading.samples or reading.steps
+        if reading.events or not newest:
+            return False
+        return abs(self._now_ns - newest[-1].monotonic_ns) < FRESH_NS
+
+    def _look(self, process: Process) -> Sighting:
+        """One look at a process a poll, however many rings it stands behind."""
+        seen = self._looked.get(process)
+        if seen is None:
+            seen = self._looked[process] = self._watch.look(process, self._now_ns)
+        return seen
+
+    def _processes(self) -> Iterator[Process]:
+        for followed in self._followed.values():
+            yield from filter(None, (followed.process, followed.launcher))
+
+
+class _Followed:
+    """One ring, and its processes where this machine can look them up."""
+
+    __slots__ = ("_header", "_host", "_reader", "has_changed", "launcher", "process", "sighting")
+
+    def __init__(self, path: str, owner: int, host: Host) -> None:
+        self._reader = RingReader(path, owner)
+        self._host = host
+        self._header: RingHeader | None = None
+        self.process: Process | None = None
+        self.launcher: Process | None = None
+        self.sighting = UNSEEN
+        """What the last poll saw of the process."""
+        self.has_changed = False
+        """Whether the last read brought other processes."""
+
+    def read(self) -> RingReading | RingFault:
+        """What is new in the ring."""
+        outcome = self._reader.read()
+        self.has_changed = False
+        if isinstance(outcome, RingReading) and outcome.header is not self._header:
+            self._header = outcome.header
+            identity = outcome.header.identity
+            is_here = (identity.boot_id, identity.host) == (self._host.boot_id, self._host.name)
+            found = (identity.process, identity.launcher) if is_here else (None, None)
+            if found[0] != self.process:
+                self.sighting = UNSEEN
+            self.has_changed = found != (self.process, self.launcher)
+            self.process, self.launcher = found
+        return outcome
+
+
+def _joined(first: RingReading, second: RingReading | RingFault) -> RingReading:
+    """Both readings of a ring as one."""
+    if isinstance(second, RingFault):
+        return first
+    return replace(
+        second,
+        samples=first.samples + second.samples,
+        steps=first.steps + second.steps,
+        events=first.events + second.events,
+    )

@@ -26,40 +26,57 @@ class Store:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._ranks: dict[str, TrackedRank] = {}
+        self._attempts: dict[str, dict[int, tuple[TrackedRank, ...]]] | None = None
+        """Job, attempt, ranks by number; None when a ring has come, gone or changed its header."""
 
     def take(self, update: SourceUpdate, moment: Moment) -> Snapshot:
         """Take what a source brought and look at all of it."""
+        ranks = self._ranks
         present = {item.reading.path for item in update.rings} | {fault.path for fault in update.faults}
-        for path in self._ranks.keys() - present:
-            del self._ranks[path]
+        for path in ranks.keys() - present:
+            del ranks[path]
+            self._attempts = None
         for item in update.rings:
-            path = item.reading.path
-            if path not in self._ranks:
-                self._ranks[path] = TrackedRank(item, self._host)
-            self._ranks[path].take(item, moment.monotonic_ns)
+            tracked = ranks.get(item.reading.path)
+            if tracked is None:
+                tracked = ranks[item.reading.path] = TrackedRank(item, self._host)
+                self._attempts = None
+            elif tracked.header is not item.reading.header:
+                self._attempts = None
+            tracked.take(item, moment.monotonic_ns)
         return Snapshot(moment, self._jobs(moment), update.places, update.faults)
 
     def _jobs(self, moment: Moment) -> tuple[JobView, ...]:
-        attempts: dict[str, dict[int, dict[int, TrackedRank]]] = {}
-        for tracked in sorted(self._ranks.values(), key=_created):
-            job, attempt, rank = tracked.key
-            attempts.setdefault(job, {}).setdefault(attempt, {})[rank] = tracked
-        jobs = (_job(job, found, moment) for job, found in attempts.items())
+        if self._attempts is None:
+            self._attempts = _by_attempt(self._ranks.values())
+        jobs = (_job(job, found, moment) for job, found in self._attempts.items())
         return tuple(sorted(jobs, key=lambda job: (_ORDER[job.state], -job.created_wall_ns, job.id)))
+
+
+def _by_attempt(ranks: Iterable[TrackedRank]) -> dict[str, dict[int, tuple[TrackedRank, ...]]]:
+    """Job, attempt, ranks by number; a rank that began twice in an attempt is the one that began last."""
+    found: dict[str, dict[int, dict[int, TrackedRank]]] = {}
+    for tracked in sorted(ranks, key=_created):
+        job, attempt, rank = tracked.key
+        found.setdefault(job, {}).setdefault(attempt, {})[rank] = tracked
+    return {
+        job: {number: tuple(ranks[rank] for rank in sorted(ranks)) for number, ranks in attempts.items()}
+        for job, attempts in found.items()
+    }
 
 
 def _created(tracked: TrackedRank) -> int:
     return tracked.header.created_wall_ns
 
 
-def _job(job_id: str, attempts: dict[int, dict[int, TrackedRank]], moment: Moment) -> JobView:
-    """The last attempt of a job; a rank that began twice in it is the one that began last."""
+def _job(job_id: str, attempts: dict[int, tuple[TrackedRank, ...]], moment: Moment) -> JobView:
+    """The last attempt of a job."""
     attempt = max(attempts)
-    tracked = [attempts[attempt][rank] for rank in sorted(attempts[attempt])]
+    tracked = attempts[attempt]
     now_ns = moment.monotonic_ns
     doubtful = [rank for rank in tracked if not rank.is_plain(now_ns)]
     judged = dict(zip(map(id, doubtful), verdicts([rank.evidence(now_ns) for rank in doubtful]), strict=True))
-    ranks = tuple(rank.view(judged.get(id(rank), PLAIN)) for rank in tracked)
+    ranks = tuple([rank.view(judged.get(id(rank), PLAIN)) for rank in tracked])
     return JobView(
         id=job_id,
         attempt=attempt,

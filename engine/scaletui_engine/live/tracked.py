@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import Evidence, Verdict
-from scaletui_engine.live.held import HeldMemo, held, held_on
+from scaletui_engine.live.held import NOTHING, HeldMemo, held, held_on
 from scaletui_engine.live.history import History, Point
 from scaletui_engine.live.plan_document import JobPlan, parse_plan
 from scaletui_engine.live.prediction import NO_PLAN, Prediction, predict
 from scaletui_engine.live.process import Life
+from scaletui_engine.live.record import Measured
 from scaletui_engine.live.snapshot import Allocator, Happening, RankView
 from scaletui_probe.layout import Event, Kind, Reason
 
 if TYPE_CHECKING:
     from scaletui_engine.live.header import RingHeader
+    from scaletui_engine.live.held import Held
     from scaletui_engine.live.process import Host
     from scaletui_engine.live.record import Record
     from scaletui_engine.live.source import RingUpdate
@@ -26,6 +28,16 @@ PATIENCE_NS: Final = 5_000_000_000
 """Silence of a living rank that is worth a word, at the usual two samples a second."""
 PATIENT_INTERVALS: Final = 10
 MOST_HAPPENINGS: Final = 16
+_ALLOCATOR: Final = Measured(
+    "allocated", "reserved", "active", "inactive_split", "requested", "reserved_peak", "allocated_peak_seen",
+    "alloc_retries", "ooms",
+)  # fmt: skip
+_LATEST: Final = Measured("step", "step_ns", "driver_free", "driver_total", "host_rss")
+_AS_FIELDS: Final = itemgetter(0, 1, 2, 3, 4, 6, 5, 7, 8)
+"""From the layout's order to that of `Allocator`."""
+_UNCOUNTED: Final = (NOTHING, NOTHING, Reason.NO_STEP_YET, Reason.NO_STEP_YET)
+_NO_FIGURES: Final = (None,) * 5
+_POINT: Final = Measured("step", "step_ns", "allocated", "host_rss")
 OUT_OF_MEMORY: Final = "OutOfMemoryError"
 """The class PyTorch raises when its allocator finds no memory."""
 
@@ -39,19 +51,22 @@ class TrackedRank:
         self._sample: Record | None = None
         self._step: Record | None = None
         self._newest: Record | None = None
+        self._latest: Record | None = None
+        """The newest that is no event."""
         self._plan_sequence = 0
         self._plan: JobPlan | None = None
         self._prediction: Prediction = NO_PLAN
         self._exited = False
         self._happenings: deque[Happening] = deque(maxlen=MOST_HAPPENINGS)
+        self._told: tuple[Happening, ...] = ()
         self._failure: Record | None = None
         self._gone_ns: int | None = None
         self._seen_ns = 0
         self._elsewhere = False
         self._view: RankView | None = None
         self._update = update
-        self._measured, self._now = HeldMemo(held), HeldMemo(held)
-        self._on_host = HeldMemo(partial(held_on, place="host"))
+        self._at_step = HeldMemo(_counted_of, _UNCOUNTED)
+        self._now = HeldMemo(held, NOTHING)
 
     @property
     def header(self) -> RingHeader:
@@ -71,11 +86,13 @@ class TrackedRank:
             reading.header.sequence != self.header.sequence or reading.plan_sequence != self._plan_sequence
         )
         self._update = update
-        for record in (*reading.samples, *reading.steps, *reading.events):
-            self._take_record(record)
+        for records in (reading.samples, reading.steps, reading.events):
+            for record in records:
+                self._take_record(record)
+            if records:
+                self._view = None
         if changed or self._newest is None:
             self._take_plan()
-        if changed or reading.samples or reading.steps or reading.events:
             self._view = None
         self._take_sighting(update.rank, now_ns)
 
@@ -90,12 +107,15 @@ class TrackedRank:
         else:
             self._take_event(record)
             return
-        allocated = record.get("allocated")
-        if (allocated is not None) is (kind is Kind.STEP):
-            self._history.add(_point(record, allocated))
+        if self._latest is None or record.monotonic_ns >= self._latest.monotonic_ns:
+            self._latest = record
+        if (record.get("allocated") is not None) is (kind is Kind.STEP):
+            step, step_ns, allocated, host_rss = record.several(_POINT)
+            self._history.add(Point(step or 0, record.monotonic_ns, step_ns, allocated, host_rss))
 
     def _take_event(self, record: Record) -> None:
         self._happenings.append(_happening(record))
+        self._told = tuple(self._happenings)
         if record.event is Event.EXIT:
             self._exited = True
         elif record.event is Event.EXCEPTION:
@@ -154,13 +174,17 @@ class TrackedRank:
 
     def view(self, verdict: Verdict) -> RankView:
         """What a screen shows; the same object as long as nothing is new."""
-        if self._view is None or self._view.verdict != verdict:
-            self._view = self._make_view(verdict)
-        return self._view
+        view = self._view
+        if view is None or (view.verdict is not verdict and view.verdict != verdict):
+            view = self._view = self._make_view(verdict)
+        return view
 
     def _make_view(self, verdict: Verdict) -> RankView:
         newest, step, sample = self._newest, self._step, self._sample or self._step
-        header, latest = self.header, _latest(self._sample, self._step)
+        header, latest = self.header, self._latest
+        measured, on_host, states_reason, buffers_reason = self._at_step.of(step)
+        figures = latest.several(_LATEST) if latest else _NO_FIGURES
+        at_step, step_ns, driver_free, driver_total, host_rss = figures
         return RankView(
             path=self._update.reading.path,
             identity=header.identity,
@@ -169,24 +193,24 @@ class TrackedRank:
             last_ns=newest.monotonic_ns if newest else header.created_monotonic_ns,
             last_wall_ns=newest.wall_ns if newest else header.created_wall_ns,
             same_clock=header.identity.boot_id == self._host.boot_id,
-            step=_get(latest, "step"),
-            step_ns=_get(latest, "step_ns"),
+            step=at_step,
+            step_ns=step_ns,
             measured_at_step=_get(step, "counted_at_step"),
-            measured=self._measured.of(step),
+            measured=measured,
             now=self._now.of(sample),
-            on_host=self._on_host.of(step),
+            on_host=on_host,
             prediction=self._prediction,
             plan=self._plan,
             allocator=_allocator(latest),
-            allocator_reason=latest.reason("allocated") if latest else Reason.NO_STEP_YET,
-            states_reason=step.reason("weights_host") if step else Reason.NO_STEP_YET,
-            buffers_reason=step.reason("buffers_host") if step else Reason.NO_STEP_YET,
-            host_rss=_get(latest, "host_rss"),
-            driver_free=_get(latest, "driver_free"),
-            driver_total=_get(latest, "driver_total"),
+            allocator_reason=_reason(latest, "allocated"),
+            states_reason=states_reason,
+            buffers_reason=buffers_reason,
+            host_rss=host_rss,
+            driver_free=driver_free,
+            driver_total=driver_total,
             history=self._history.recent,
             errors=newest.errors if newest else 0,
-            happenings=tuple(self._happenings),
+            happenings=self._told,
         )
 
 
@@ -202,36 +226,22 @@ def _happening(record: Record) -> Happening:
     )
 
 
-def _latest(sample: Record | None, step: Record | None) -> Record | None:
-    known = [record for record in (sample, step) if record is not None]
-    return max(known, key=lambda record: record.monotonic_ns, default=None)
+def _reason(record: Record | None, measure: str) -> Reason:
+    return Reason.NO_STEP_YET if record is None else record.reason(measure)
+
+
+def _counted_of(step: Record) -> tuple[Held, Held, Reason, Reason]:
+    """What was counted around a step, the part of it on the host, and why states and buffers were not."""
+    reasons = step.reason("weights_host"), step.reason("buffers_host")
+    return held(step), held_on(step, "host"), *reasons
 
 
 def _get(record: Record | None, measure: str) -> int | None:
     return None if record is None else record.get(measure)
 
 
-def _point(record: Record, allocated: int | None) -> Point:
-    return Point(
-        step=record.get("step") or 0,
-        monotonic_ns=record.monotonic_ns,
-        step_ns=record.get("step_ns"),
-        allocated=allocated,
-        host_rss=record.get("host_rss"),
-    )
-
-
 def _allocator(record: Record | None) -> Allocator | None:
-    if record is None or record.get("allocated") is None:
+    if record is None:
         return None
-    return Allocator(
-        allocated=record.get("allocated"),
-        reserved=record.get("reserved"),
-        active=record.get("active"),
-        inactive_split=record.get("inactive_split"),
-        requested=record.get("requested"),
-        peak=record.get("allocated_peak_seen"),
-        reserved_peak=record.get("reserved_peak"),
-        retries=record.get("alloc_retries"),
-        ooms=record.get("ooms"),
-    )
+    figures = record.several(_ALLOCATOR)
+    return None if figures[0] is None else Allocator(*_AS_FIELDS(figures))
