@@ -86,6 +86,7 @@ ACTIONS: Final = (
     Action("plan_too", ("tab",), N_("plan"), N_("Arrows on the plan, or on the tensor"), _SHARDS, _EDIT),
     Action("next_job", ("right",), N_("job"), N_("Look at the next job"), _LIVE, _LOOK),
     Action("previous_job", ("left",), N_("job"), N_("Look at the job before"), _LIVE, _LOOK),
+    Action("gpus", ("g",), N_("GPUs"), N_("Every GPU as the driver sees it, or the ranks"), _LIVE, _LOOK),
     Action("type", ("enter",), N_("type"), N_("Type it; Enter sets it, Escape leaves it"), _STATIC, _EDIT),
     Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list"), _MODELS, _EDIT),
     Action("other_model", ("m",), N_("model"), N_("Choose the model from a list"), _SHARDS, _EDIT),
@@ -106,7 +107,7 @@ _FOOTERS: Final = {
     "budget": ("help", "right", "type", "next_pane", "fix", "undo", "quit"),
     "schedule": ("help", "run", "step_on", "later", "zoom_in", "beside", "table"),
     "sharding": ("help", "next_tile", "step_on", "find", "part", "order", "traffic"),
-    "live": ("help", "play", "step_on", "next_job", "next_theme", "command_palette", "quit"),
+    "live": ("help", "play", "step_on", "next_job", "gpus", "command_palette", "quit"),
 }
 FOOTER_KEYS: Final = 7
 """The most keys a footer shows."""

@@ -86,7 +86,7 @@ class ScaletuiApp(ThemedApp[None]):
         self.options = options
         self.editing = Editing(options.scenario or load_scenario(FIRST_SCENARIO))
         self.answer: Answer | None = None
-        self.notice = Notice()
+        self.notice = Notice(options.notice)
         self.evaluation = Evaluation(self)
 
     def on_mount(self) -> None:

@@ -29,3 +29,7 @@ class ScreenOptions:
     """False where a person asked for none: time then moves by keys alone."""
     ring_dir: str | None = None
     """Where live mode looks for jobs; None takes `$SCALETUI_DIR`, else the default folder."""
+    interval_s: float | None = None
+    """Seconds between two looks of live mode; None for what suits the line."""
+    notice: str = ""
+    """What the screen says first."""

@@ -12,7 +12,8 @@ from scaletui.live.messages import SnapshotArrived
 from scaletui.live.watcher import INTERVAL_OVER_SSH_S, INTERVAL_S, Watcher
 from scaletui.panes.frame import HeaderPane
 from scaletui.panes.rows import RowsPane
-from scaletui.screens.mode import ModeScreen, screen_bindings
+from scaletui.screens.live_gpus import GpuScreen
+from scaletui.screens.mode import screen_bindings
 from scaletui.state import live as state
 from scaletui.view.box import Box
 from scaletui.view.live_answer import answer_rows, header_facts
@@ -42,7 +43,7 @@ FRAME: Final = 3
 """Header, news and keys."""
 
 
-class LiveScreen(ModeScreen):
+class LiveScreen(GpuScreen):
     """The ranks of a running job, what they hold beside what was predicted, and how it goes on."""
 
     MODE: ClassVar[str] = "live"
@@ -64,6 +65,7 @@ class LiveScreen(ModeScreen):
                 yield RowsPane(self._trend, id="live-trend")
             yield RowsPane(self._details, id="live-details")
             yield RowsPane(self._explain, id="live-explain")
+        yield self.gpu_pane()
         yield RowsPane(self._empty, id="live-empty")
 
     def on_screen_resume(self) -> None:
@@ -72,13 +74,19 @@ class LiveScreen(ModeScreen):
         if self.watcher is None:
             options = cast("ScaletuiApp", self.app).options
             remote = "SSH_CONNECTION" in os.environ or "SSH_TTY" in os.environ
-            self.watcher = Watcher(options.ring_dir, INTERVAL_OVER_SSH_S if remote else INTERVAL_S)
+            interval_s = options.interval_s or (INTERVAL_OVER_SSH_S if remote else INTERVAL_S)
+            self.watcher = Watcher(options.ring_dir, interval_s)
         self.run_worker(self._watch, thread=True, exclusive=True, group="live")
 
     def on_screen_suspend(self, event: ScreenSuspend) -> None:
         """Nobody can see it."""
         del event
         self.workers.cancel_group(self, "live")
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """What is shown."""
+        return self.state.shown
 
     def on_unmount(self) -> None:
         """Give the watcher's descriptors back."""
@@ -126,12 +134,14 @@ class LiveScreen(ModeScreen):
         self.look(state.paused(self.state))
 
     def action_up(self) -> None:
-        """The rank above."""
-        self.look(state.other_rank(self.state, -1))
+        """The rank above, or the GPU."""
+        if not self.walk_gpus(-1):
+            self.look(state.other_rank(self.state, -1))
 
     def action_down(self) -> None:
-        """The rank below."""
-        self.look(state.other_rank(self.state, 1))
+        """The rank below, or the GPU."""
+        if not self.walk_gpus(1):
+            self.look(state.other_rank(self.state, 1))
 
     def action_step_on(self) -> None:
         """The next rank."""
@@ -150,7 +160,9 @@ class LiveScreen(ModeScreen):
         self.look(state.other_job(self.state, -1))
 
     def on_row_clicked(self, message: RowClicked) -> None:
-        """A click chooses a rank."""
+        """A click chooses a rank or a GPU."""
+        if self.click_gpu(message):
+            return
         if message.pane != "live-ranks" or self.session is None or message.y < 1:
             return
         first, last = shown_ranks(self.state, message.height, self.session.pen)
@@ -159,8 +171,9 @@ class LiveScreen(ModeScreen):
             self.look(state.rank_at(self.state, place))
 
     def on_row_scrolled(self, message: RowScrolled) -> None:
-        """The wheel walks the ranks."""
-        self.look(state.other_rank(self.state, message.direction))
+        """The wheel walks the ranks, or the GPUs."""
+        if not self.walk_gpus(message.direction):
+            self.look(state.other_rank(self.state, message.direction))
 
     def _make_room(self) -> None:
         """Give every pane its rows."""
