@@ -23,10 +23,10 @@ ENGINE = Path(__file__).parents[2] / "engine" / "scaletui_engine"
 SCENARIO_MODULES = (
     "validate", "edit", "catalog", "scenarios", "stages.py", "defaults.py", "units.py", "fields.py",
     "scenario_file.py", "model_table.py", "gpu_table.py", "toml_text.py", "schedule_rules.py",
-    "optimizers.py", "precisions.py",
+    "optimizers.py", "precisions.py", "sharding", "collectives", "numerics",
 )  # fmt: skip
 """Where a scenario is read, edited and checked: what the screens and `scaletui memory` can refuse."""
-WITHOUT_WORDS = re.compile(r"[{} =<>]*|\w+_\w+")
+WITHOUT_WORDS = re.compile(r"[{} =<>:!]*|\w+_\w+")
 """A comparison like "{name} = {value} < {least}", or the name of a key."""
 
 

@@ -33,6 +33,6 @@ def sight() -> Callable[..., Sight]:
 
     def make(scenario: Scenario, **options: object) -> Sight:
         look = replace(Look(), **options)  # type: ignore[arg-type]
-        return sight_of(scenario, settled(look, scenario.model.arch, scenario.plan.axes.world))
+        return sight_of(scenario, settled(look, scenario))
 
     return make

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from scaletui.state.sharding_look import mesh_rank, shown_rank
-from scaletui.state.sharding_picture import empty_ranks, held_with, pairs_of, picture_of
-from scaletui.state.sharding_runs import runs_of
+from scaletui.state.sharding_picture import Pose, empty_ranks, held_with, pairs_of, picture_of, runs_of
 from scaletui.state.sharding_sight import holds, next_tile
 from scaletui_engine.plan import Axes, Strategy
 from scaletui_engine.sharding.holders import holders
-from scaletui_engine.sharding.orders import Order
+from scaletui_engine.sharding.orders import Order, renumbered
 from scaletui_engine.sharding.parameter_view import parameter_view
-from scaletui_engine.sharding.tensor_map import Part
+from scaletui_engine.sharding.part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +51,7 @@ def test_every_rank_is_in_its_own_tile(
     scenario: Make, name: str, options: dict[str, object], tensor: str, part: Part, tiles: int
 ) -> None:
     view = parameter_view(scenario(**options), tensor, part)
-    picture = picture_of(view, 0, 0, PLENTY)
+    picture = picture_of(view, Pose(0, 0), PLENTY)
     assert len(picture.spots) == tiles, name
     for rank in view.ranks():
         spot = picture.spot(rank)
@@ -97,7 +95,7 @@ def test_layers_on_other_stages_are_no_replicas(scenario: Make) -> None:
 
 def test_more_owners_than_cells_become_whole_ranges(scenario: Make) -> None:
     view = parameter_view(scenario(gpus=64), WQ, Part.WEIGHTS)
-    picture = picture_of(view, 0, 0, (6, 10))
+    picture = picture_of(view, Pose(0, 0), (6, 10))
     assert picture.is_dense
     assert len(picture.rows) <= 10
     assert all(band.start % 64 == 0 for band in picture.rows)
@@ -108,7 +106,7 @@ def test_more_owners_than_cells_become_whole_ranges(scenario: Make) -> None:
 def test_sixteen_thousand_ranks_are_not_listed(scenario: Make) -> None:
     plan = scenario("llama3.1-405b", 16384, tp=8, pp=2)
     view = parameter_view(plan, "tok_embeddings", Part.WEIGHTS)
-    picture = picture_of(view, 0, 9000, (6, 12))
+    picture = picture_of(view, Pose(0, 9000), (6, 12))
     assert len(picture.rows) == 11
     assert picture.padding == 1024 * 8 * 16 - 128256
     assert len(empty_ranks(view)) == sum(view.piece(rank).numel == 0 for rank in range(0, 8192, 8)) * 8
@@ -117,12 +115,12 @@ def test_sixteen_thousand_ranks_are_not_listed(scenario: Make) -> None:
 def test_empty_ranks_are_known_by_number(scenario: Make) -> None:
     view = parameter_view(scenario("mixtral-8x7b", 24), "layers.{layer}.router", Part.WEIGHTS)
     assert empty_ranks(view) == tuple(range(8, 24))
-    assert picture_of(view, 0, 0, PLENTY).padding == 16
+    assert picture_of(view, Pose(0, 0), PLENTY).padding == 16
 
 
 def test_padded_rows_of_a_vocabulary_are_padding(scenario: Make) -> None:
     view = parameter_view(scenario("gpt2", 8, tp=8), "tok_embeddings", Part.WEIGHTS)
-    picture = picture_of(view, 0, 0, PLENTY)
+    picture = picture_of(view, Pose(0, 0), PLENTY)
     padded = [(band.start, band.stop) for band in picture.rows if band.is_padding]
     rows = view.map.shape[0]
     assert rows > 50257
@@ -140,14 +138,17 @@ def test_dims_to_draw(scenario: Make, options: dict[str, object], pairs: tuple[o
 
 @pytest.mark.parametrize(("rank", "steps", "tile"), [(0, 1, 1), (0, -1, 0), (7, 1, 7), (2, -1, 1)])
 def test_the_cursor_walks_tiles(scenario: Make, rank: int, steps: int, tile: int) -> None:
-    picture = picture_of(parameter_view(scenario(), WQ, Part.WEIGHTS), 0, rank, PLENTY)
+    picture = picture_of(parameter_view(scenario(), WQ, Part.WEIGHTS), Pose(0, rank), PLENTY)
     assert next_tile(picture, rank, steps) == (tile, 0)
 
 
 def test_orders_number_the_same_place() -> None:
     axes = Axes(tp=2, pp=2, dp_shard=4)
-    assert [shown_rank(axes, Order.LLAMA3, rank) for rank in (0, 1, 2, 8, 15)] == [0, 1, 4, 2, 15]
+    there = (Order.MEGATRON, Order.LLAMA3)
+    assert [renumbered(axes, rank, there) for rank in (0, 1, 2, 8, 15)] == [0, 1, 4, 2, 15]
     for order in Order:
-        assert [mesh_rank(axes, order, shown_rank(axes, order, rank)) for rank in range(16)] == list(
-            range(16)
-        )
+        back = [
+            renumbered(axes, renumbered(axes, rank, (Order.MEGATRON, order)), (order, Order.MEGATRON))
+            for rank in range(16)
+        ]
+        assert back == list(range(16))

@@ -19,7 +19,7 @@ from scaletui.view.sharding_traffic import traffic_pane
 from scaletui.view.sharding_words import answer_row, cursor_rows, details_rows, ranks_text
 from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.orders import Order
-from scaletui_engine.sharding.tensor_map import Part
+from scaletui_engine.sharding.part import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -73,7 +73,7 @@ def test_the_answer(
 def test_a_tile_for_each_owner(scenario: Make, sight: See) -> None:
     shown = texts(tensor_rows(sight(scenario(tp=2), rank=3), Box(40, 12), PEN, focus=True))
     assert [line.split()[0] for line in shown[3:11]] == [str(512 * tile) for tile in range(8)]
-    assert "[r3]" in shown[8]
+    assert "[r3  tp 1 dp 1]" in shown[8]
 
 
 def test_padding_is_hatched(scenario: Make, sight: See) -> None:
@@ -175,14 +175,14 @@ def test_ascii_is_ascii(scenario: Make, sight: See) -> None:
     [
         ("rank 12345", "rank:12345"),
         ("r7", "rank:7"),
-        ("16384", "parameter::layers.{layer}.attention_norm"),
-        ("layers.31.attention.wq", "parameter:31:layers.{layer}.attention.wq"),
-        ("output", "parameter::output"),
+        ("16384", "tensor::layers.{layer}.attention_norm"),
+        ("layers.31.attention.wq", "tensor:31:layers.{layer}.attention.wq"),
+        ("output", "tensor::output"),
     ],
 )
 def test_finding(scenario: Make, query: str, first: str) -> None:
-    arch = scenario().model.arch
-    found = typed(finding(arch, 16384), query).found
+    plan = scenario("llama3.1-405b", 16384, tp=8, pp=2)
+    found = typed(finding(plan, Part.WEIGHTS), query).found
     if query == "16384":
         assert not [item for item in found if item.id.startswith("rank:")]
     else:
@@ -191,18 +191,15 @@ def test_finding(scenario: Make, query: str, first: str) -> None:
 
 def test_looks(scenario: Make) -> None:
     plan = scenario(gpus=16, pp=2)
-    arch, axes = plan.model.arch, plan.plan.axes
-    look = settled(Look(rank=99, layer=77), arch, 16)
+    axes = plan.plan.axes
+    look = settled(Look(rank=99, layer=77), plan)
     assert (look.parameter, look.rank, look.layer) == ("layers.{layer}.attention.wq", 15, None)
-    assert walked(look, arch, -99).parameter == "tok_embeddings"
-    assert [next_part(Look(part=part)).part for part in Part] == [
-        Part.GRADIENTS,
-        Part.OPTIMIZER,
-        Part.WEIGHTS,
-    ]
+    assert walked(look, plan, -99).parameter == "tok_embeddings"
+    parts = [part for part in Part if part is not Part.SECONDARY]
+    assert [next_part(Look(part=part), plan).part for part in parts] == [*parts[1:], Part.WEIGHTS]
     assert next_order(Look(rank=8, order=Order.DEEPSPEED), axes).rank == 1
     assert taken(look, "rank:3").rank == 3
-    assert taken(look, "parameter:4:output").layer == 4
+    assert taken(look, "tensor:4:output").layer == 4
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,19 @@ _ORDERS: Final = ("megatron", "torchtitan", "deepspeed", "llama3")
 def add_arguments(parser: ArgumentParser) -> None:
     """SCENARIO OPTIONS, --rank, --order and --json."""
     parser.add_argument("--rank", type=int, metavar="N", default=0, help=tr("whose groups are listed (0)"))
+    add_order(parser)
+    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
+    add_scenario_options(parser)
+
+
+def add_order(parser: ArgumentParser) -> None:
+    """Whose numbering says which ranks share a node."""
     parser.add_argument(
         "--order",
         metavar="NAME",
         default=_ORDERS[0],
         help=tr("numbering of ranks: megatron, torchtitan, deepspeed, llama3"),
     )
-    parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
-    add_scenario_options(parser)
 
 
 def run(args: Namespace) -> int:

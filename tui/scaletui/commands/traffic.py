@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from scaletui.commands.output import print_json, print_rows, report_pen, width
+from scaletui.commands.ranks import add_order
 from scaletui.commands.scenario_options import add_scenario_options, scenario_from
 from scaletui.text.language import N_, tr
 
@@ -17,8 +18,9 @@ HELP: Final = N_("every collective of a step: group, count, payload, bytes sent,
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """SCENARIO OPTIONS, --stage and --json."""
+    """SCENARIO OPTIONS, --stage, --order and --json."""
     parser.add_argument("--stage", type=int, metavar="P", help=tr("pipeline rank (the heaviest one)"))
+    add_order(parser)
     parser.add_argument("--json", action="store_true", help=tr("print one JSON object"))
     add_scenario_options(parser)
 
@@ -26,15 +28,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Print both columns."""
     from scaletui.view.traffic_report import traffic_rows
+    from scaletui_engine.sharding.orders import order_of
     from scaletui_engine.sharding.traffic.table import traffic
 
+    order = order_of(args.order)
     scenario = scenario_from(args)
-    found = traffic(scenario, args.stage)
+    found = traffic(scenario, args.stage, order)
     if args.json:
         print_json(
             {
                 "model": scenario.model.id,
                 "stage": found.stage_rank,
+                "order": order.value,
                 "framework": found.framework,
                 "paper": [_row(row) for row in found.paper],
                 "implemented": [_row(row) for row in found.implemented],

@@ -14,15 +14,15 @@ from scaletui.screens.pick import PickScreen
 from scaletui.screens.plan import PlanScreen
 from scaletui.state.session import Notice
 from scaletui.state.sharding_find import finding, taken
-from scaletui.state.sharding_look import Look, next_order, next_part, settled, walked
+from scaletui.state.sharding_look import Look, next_order, next_part, next_row, settled, walked
 from scaletui.state.sharding_sight import Sight, next_tile, sight_of
 from scaletui.text.language import tr
 from scaletui.text.refusals import refusal
 from scaletui.view.box import Box
 from scaletui.view.plan import plan_rows
-from scaletui.view.sharding_mesh import mesh_rows
-from scaletui.view.sharding_tensor import picture_in, tensor_rows
-from scaletui.view.sharding_traffic import traffic_pane
+from scaletui.view.sharding_mesh import mesh_rows, rank_at
+from scaletui.view.sharding_tensor import picture_in, spot_at, tensor_rows
+from scaletui.view.sharding_traffic import row_at, traffic_pane
 from scaletui.view.sharding_words import CURSOR, answer_row, cursor_rows, details_rows
 from scaletui_engine.errors import ScenarioError
 from scaletui_themes import stylesheet
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from scaletui.messages import RowClicked, RowScrolled
     from scaletui.state.session import Session
+    from scaletui.state.sharding_picture import Spot
     from scaletui.view.pen import Pen
     from scaletui.view.row import Row
 
@@ -90,8 +91,7 @@ class ShardingScreen(PlanScreen):
     def redraw(self) -> None:
         """Give every part its rows first."""
         room = self.size.height - FRAME
-        found = self.sight.traffic if self.sight else None
-        rows = max(len(found.implemented), len(found.paper)) if found else 1
+        rows = max(len(self.sight.rows), 1) if self.sight else 1
         lower = min(CURSOR + 2 + rows, max(room - LEAST_PICTURES, CURSOR))
         self.query_one("#sharding-pictures").display = not self.look.tall
         self.query_one("#sharding-lower").styles.height = room if self.look.tall else lower
@@ -104,10 +104,47 @@ class ShardingScreen(PlanScreen):
         return plan_rows(self.session.editing, box, self.session.pen, focus=self.look.edits)
 
     def on_row_clicked(self, message: RowClicked) -> None:
-        """A click on a field goes to the plan."""
+        """A tile, a rank or a row of traffic is chosen everywhere; a field goes to the plan."""
+        picks = {
+            "sharding-tensor": self._pick_tile, "sharding-mesh": self._pick_rank,
+            "sharding-lower": self._pick_row,
+        }  # fmt: skip
+        if message.pane in picks:
+            picks[message.pane](message)
+            return
         if message.pane == "side" and not self.look.edits:
             self.look_at(replace(self.look, edits=True))
         super().on_row_clicked(message)
+
+    def _pick_tile(self, message: RowClicked) -> None:
+        """The lowest rank of the tile is the rank that is looked at."""
+        if self.sight is not None and self.session is not None:
+            box, where = self._box("#sharding-tensor"), (message.x, message.y)
+            self._look_at_tile(spot_at(self.sight, box, where, self.session.pen))
+
+    def _pick_rank(self, message: RowClicked) -> None:
+        if self.sight is not None and self.session is not None:
+            box, where = self._box("#sharding-mesh"), (message.x, message.y)
+            rank = rank_at(self.sight, box, where, self.session.pen)
+            if rank is not None:
+                self.look_at(replace(self.look, rank=rank))
+
+    def _pick_row(self, message: RowClicked) -> None:
+        """The row's group lights up; a second click lights all groups again."""
+        if self.sight is not None and not (self.look.edits and not self._is_wide):
+            row = row_at(self.sight, message.height - CURSOR, message.y - CURSOR)
+            if row is not None:
+                self.look_at(replace(self.look, traffic_row=None if row == self.look.traffic_row else row))
+
+    def _look_at_tile(self, spot: Spot | None) -> None:
+        if self.sight is not None and spot is not None:
+            rank = self.sight.first(picture_in(self.sight, self._box("#sharding-tensor")).holders(spot))
+            if rank is not None:
+                self.look_at(replace(self.look, rank=rank))
+
+    def _box(self, pane: str) -> Box:
+        size = self.query_one(pane).size
+        return Box(size.width, size.height)
 
     def on_row_scrolled(self, message: RowScrolled) -> None:
         """The wheel walks ranks and fields."""
@@ -149,13 +186,13 @@ class ShardingScreen(PlanScreen):
     def action_find(self) -> None:
         """A list of parameters, and ranks by number."""
         if self.session is not None:
-            scenario = self.session.editing.scenario
-            items = finding(scenario.model.arch, scenario.plan.axes.world)
+            items = finding(self.session.editing.scenario, self.look.part)
             self.app.push_screen(PickScreen(tr("find"), items, self.session.pen), self._take)
 
     def action_part(self) -> None:
-        """Weights, gradients, optimizer."""
-        self.look_at(next_part(self.look))
+        """Weights, gradients, optimizer, activations, gradients before their sum."""
+        if self.session is not None:
+            self.look_at(next_part(self.look, self.session.editing.scenario))
 
     def action_order(self) -> None:
         """The next order of ranks; the place on the mesh stays."""
@@ -166,9 +203,21 @@ class ShardingScreen(PlanScreen):
         """The next pair of dims."""
         self.look_at(replace(self.look, pair=self.look.pair + 1))
 
+    def action_declared(self) -> None:
+        """What ranks hold, or what DTensor's placements declare."""
+        self.look_at(replace(self.look, declared=not self.look.declared))
+
     def action_papers(self) -> None:
-        """As sent, or as papers count it."""
-        self.look_at(replace(self.look, implemented=not self.look.implemented))
+        """As sent, or as papers count it; the rows are others then."""
+        self.look_at(replace(self.look, implemented=not self.look.implemented, traffic_row=None))
+
+    def action_next_row(self) -> None:
+        """The next row of the traffic: its group lights up."""
+        self._row(1)
+
+    def action_previous_row(self) -> None:
+        """The row before."""
+        self._row(-1)
 
     def action_traffic(self) -> None:
         """All of the table, or the pictures."""
@@ -193,7 +242,7 @@ class ShardingScreen(PlanScreen):
         if self.session is None:
             return
         scenario = self.session.editing.scenario
-        self.look = settled(self.look, scenario.model.arch, scenario.plan.axes.world)
+        self.look = settled(self.look, scenario)
         try:
             self.sight = sight_of(scenario, self.look)
         except ScenarioError as error:
@@ -210,18 +259,20 @@ class ShardingScreen(PlanScreen):
     def _walk(self, steps: int) -> None:
         if self.look.edits:
             super().action_down() if steps > 0 else super().action_up()
+        elif self.look.tall:
+            self._row(steps)
         elif self.session is not None:
-            self.look_at(walked(self.look, self.session.editing.scenario.model.arch, steps))
+            self.look_at(walked(self.look, self.session.editing.scenario, steps))
+
+    def _row(self, steps: int) -> None:
+        if self.sight is not None:
+            self.look_at(next_row(self.look, len(self.sight.rows), steps))
 
     def _tile(self, steps: int) -> None:
         """The lowest rank of the tile that the cursor goes to is the rank that is looked at."""
-        sight, size = self.sight, self.query_one("#sharding-tensor").size
-        if sight is None:
-            return
-        picture = picture_in(sight, Box(size.width, size.height))
-        rank = sight.first(picture.holders(next_tile(picture, sight.rank, steps)))
-        if rank is not None:
-            self.look_at(replace(self.look, rank=rank))
+        if self.sight is not None:
+            picture = picture_in(self.sight, self._box("#sharding-tensor"))
+            self._look_at_tile(next_tile(picture, self.sight.rank, steps))
 
     @property
     def _is_wide(self) -> bool:

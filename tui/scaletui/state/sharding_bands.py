@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scaletui.state.sharding_runs import Run
     from scaletui_engine.sharding.layout import Layout
     from scaletui_engine.sharding.rankset import RankSet
+    from scaletui_engine.sharding.runs import Run
 
 
 @dataclass(frozen=True, slots=True)

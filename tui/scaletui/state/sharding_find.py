@@ -8,43 +8,47 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.state.picking import Item, Picking
 from scaletui.text.language import tr
+from scaletui_engine.sharding.activations import listed
 from scaletui_engine.sharding.names import Named, search, shown
-from scaletui_engine.tensors import tensors
 
 if TYPE_CHECKING:
     from scaletui.state.sharding_look import Look
-    from scaletui_engine.model import Arch
+    from scaletui_engine.model import Tensor
+    from scaletui_engine.scenario import Scenario
+    from scaletui_engine.sharding.part import Part
 
 _RANK: Final = re.compile(r"(?:r|rank)?\s*(\d{1,9})\s*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding(Picking):
-    """The parameters of a model, and every rank without a list of them."""
+    """The tensors of a part, and every rank without a list of them."""
 
-    arch: Arch | None = None
+    listed: tuple[Tensor, ...] = ()
     world: int = 1
 
     @property
     def found(self) -> tuple[Item, ...]:
-        """The rank that was typed, then the parameters whose name holds the words."""
-        if not self.query.strip() or self.arch is None:
+        """The rank that was typed, then the tensors whose name holds the words."""
+        if not self.query.strip() or not self.listed:
             return self.items
         match = _RANK.match(self.query.strip())
         rank = int(match[1]) if match else self.world
         ranks = (Item(f"rank:{rank}", tr("rank {rank}", rank=rank)),) if rank < self.world else ()
-        return (*ranks, *(_item(named) for named in search(self.arch, self.query)))
+        return (*ranks, *(_item(named) for named in search(self.listed, self.query)))
 
 
-def finding(arch: Arch, world: int) -> Finding:
+def finding(scenario: Scenario, part: Part) -> Finding:
     """Everything, before anything is typed."""
-    return Finding(tuple(_item(Named(tensor)) for tensor in tensors(arch)), arch=arch, world=world)
+    every = listed(scenario, part)
+    items = tuple(_item(Named(tensor)) for tensor in every)
+    return Finding(items, listed=every, world=scenario.plan.axes.world)
 
 
 def _item(named: Named) -> Item:
     layer = "" if named.layer is None else str(named.layer)
     shape = ", ".join(map(str, named.tensor.shape))
-    return Item(f"parameter:{layer}:{named.tensor.name}", shown(named), f"[{shape}]  {named.tensor.role}")
+    return Item(f"tensor:{layer}:{named.tensor.name}", shown(named), f"[{shape}]  {named.tensor.role}")
 
 
 def taken(look: Look, chosen: str) -> Look:
@@ -53,4 +57,4 @@ def taken(look: Look, chosen: str) -> Look:
     if kind == "rank":
         return replace(look, rank=int(rest))
     layer, _, name = rest.partition(":")
-    return replace(look, parameter=name, layer=int(layer) if layer else None, pair=0)
+    return replace(look.at(name), layer=int(layer) if layer else None)

@@ -8,15 +8,17 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final
 
 from scaletui.state.sharding_bands import Band, BandAxis
-from scaletui.state.sharding_runs import runs_of
-from scaletui_engine.sharding.chunk import Split
 from scaletui_engine.sharding.holders import Holders
+from scaletui_engine.sharding.intervals import select
+from scaletui_engine.sharding.part import Part
 from scaletui_engine.sharding.rankset import RankSet
+from scaletui_engine.sharding.runs import Run, flat_runs
 from scaletui_engine.sharding.tensor_map import Flat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scaletui_engine.sharding.intervals import Intervals
     from scaletui_engine.sharding.layout import Layout
     from scaletui_engine.sharding.parameter_view import ParameterView
 
@@ -43,6 +45,8 @@ class Picture:
     """Pipeline stages whose ranks hold the same layers."""
     padding: int = 0
     """Units behind the last row that ranks allocate and nobody uses."""
+    layout: Layout | None = None
+    """What DTensor declares, where that is drawn; None for what ranks hold."""
 
     @property
     def is_dense(self) -> bool:
@@ -69,21 +73,45 @@ class Picture:
 
     def spot(self, rank: int) -> Spot | None:
         """The tile in which a rank's piece starts; None where the rank holds nothing of what is drawn."""
-        piece = self.view.piece(rank)
-        if piece.numel == 0 or rank % self.view.stage_size not in self.others:
+        lines, columns = self._edges(rank)
+        if not lines or not columns:
             return None
-        starts = [along[0][0] for along in piece.region]
-        row = starts[self.dims[0]] * self.unit + (piece.run[0] if piece.run and self._is_cut else 0)
-        column = starts[self.dims[1]] if len(self.dims) > 1 else 0
-        return _place(self.rows, row), _place(self.columns, column)
+        return _place(self.rows, lines[0][0]), _place(self.columns, columns[0][0])
 
-    @property
-    def _is_cut(self) -> bool:
-        return self.rows[0].place is not None
+    def spots_of(self, rank: int) -> frozenset[Spot]:
+        """Every tile that a part of a rank's piece lies in."""
+        lines, columns = self._edges(rank)
+        return frozenset(
+            (row, column) for row in _touched(self.rows, lines) for column in _touched(self.columns, columns)
+        )
+
+    def _edges(self, rank: int) -> tuple[Intervals, Intervals]:
+        """The rank's piece in units of rows and columns; nothing where it has none of what is drawn."""
+        piece, inner = self.view.piece(rank), rank % self.view.stage_size
+        if piece.numel == 0 or inner not in self.others:
+            return (), ()
+        region = piece.region if self.layout is None else self.layout.slices(inner)
+        lines = tuple((start * self.unit, stop * self.unit) for start, stop in region[self.dims[0]])
+        if piece.run and self.rows[0].place is not None:
+            lines = select(lines, piece.run)
+        return lines, region[self.dims[1]] if len(self.dims) > 1 else ((0, 1),)
 
 
 def _place(bands: tuple[Band, ...], position: int) -> int:
     return next((index for index, band in enumerate(bands) if position < band.stop), len(bands) - 1)
+
+
+def _touched(bands: tuple[Band, ...], edges: Intervals) -> list[int]:
+    return [
+        index
+        for index, band in enumerate(bands)
+        if any(start < band.stop and band.start < stop for start, stop in edges)
+    ]
+
+
+def runs_of(view: ParameterView) -> tuple[Run, ...]:
+    """The flat runs of a parameter, where its elements are cut as one run."""
+    return flat_runs(view.scenario, view.named, view.part)
 
 
 def pairs_of(view: ParameterView) -> tuple[tuple[int, ...], ...]:
@@ -92,28 +120,43 @@ def pairs_of(view: ParameterView) -> tuple[tuple[int, ...], ...]:
     if dims < 2:
         return ((0,),)
     every = tuple(combinations(range(dims), 2))
+    if view.part is Part.ACTIVATIONS:
+        # The sequence and the features first: that is where TP, SP and CP cut.
+        return every[::-1]
     return every if not runs_of(view) else tuple(pair for pair in every if pair[0] == 0)
 
 
-def picture_of(view: ParameterView, pair: int, rank: int, cells: tuple[int, int]) -> Picture:
-    """The parameter on that many columns and lines of tiles."""
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """From where a tensor is drawn."""
+
+    pair: int
+    """Which two dims."""
+    rank: int
+    """Whose place the other dims are drawn at."""
+    declared: bool = False
+    """As DTensor's placements declare it."""
+
+
+def picture_of(view: ParameterView, pose: Pose, cells: tuple[int, int]) -> Picture:
+    """The tensor on that many columns and lines of tiles."""
     found = view.map
+    layout = found.declared if pose.declared else found.layout
     pairs, runs = pairs_of(view), runs_of(view)
-    dims = pairs[pair % len(pairs)]
+    dims = pairs[pose.pair % len(pairs)]
     local = found.layout.padded_shape()
     unit = max(found.whole_numel // max(local[0], 1), 1) if runs else 1
     bound = found.tensor.shape[0] if not found.tensor.is_expert and dims[0] == 0 else 0
     bound = bound if 0 < bound < found.shape[0] else 0
     columns, lines = cells
-    rows = BandAxis(found.layout, dims[0], unit, runs, bound)
+    rows = BandAxis(layout, dims[0], unit, runs, bound)
     padding = _padding(view, dims[0])
-    anywhere = RankSet(found.layout.mesh, (None,) * len(found.layout.mesh.axes))
-    along = (
-        BandAxis(found.layout, dims[1]).bands(max(columns, 1)) if len(dims) > 1 else (Band(0, 1, anywhere),)
-    )
-    others = _others(view, dims, rank, anywhere)
-    bands, stages = rows.bands(max(lines - (padding > 0), 1)), stages_with(view, rank)
-    return Picture(view, dims, bands, along, unit, others, stages, padding)
+    anywhere = RankSet(layout.mesh, (None,) * len(layout.mesh.axes))
+    along = BandAxis(layout, dims[1]).bands(max(columns, 1)) if len(dims) > 1 else (Band(0, 1, anywhere),)
+    others = _others(view, dims, pose.rank, anywhere)
+    bands, stages = rows.bands(max(lines - (padding > 0), 1)), stages_with(view, pose.rank)
+    drawn = layout if pose.declared else None
+    return Picture(view, dims, bands, along, unit, others, stages, padding, drawn)
 
 
 def stages_with(view: ParameterView, rank: int) -> tuple[int, ...]:
@@ -168,16 +211,5 @@ def _empty(view: ParameterView) -> Iterator[int]:
         return
     for rank in view.ranks():
         inner = rank % view.stage_size
-        if (found.place(inner) not in full) if runs else _is_empty(layout, inner):
+        if (found.place(inner) not in full) if runs else layout.is_empty(inner):
             yield rank
-
-
-def _is_empty(layout: Layout, rank: int) -> bool:
-    """The same as `numel(rank) == 0`, without the intervals."""
-    lengths, coordinate = list(layout.shape), layout.mesh.coordinate(rank)
-    for place in layout.order or range(len(layout.placements)):
-        placement = layout.placements[place]
-        if placement.cuts:
-            split = Split(layout.mesh.shape[place], placement.factor)
-            lengths[placement.dim] = split.length(lengths[placement.dim], coordinate[place])
-    return 0 in lengths

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from scaletui.state.sharding_look import mesh_rank, shown_rank
+from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ScenarioError
+from scaletui_engine.sharding.orders import Order, renumbered
 from scaletui_engine.sharding.parameter_view import parameter_view
 from scaletui_engine.sharding.rank_card import mesh_card
 from scaletui_engine.sharding.traffic.table import traffic
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from scaletui_engine.sharding.holders import Holders
     from scaletui_engine.sharding.parameter_view import ParameterView, Piece
     from scaletui_engine.sharding.rank_card import MeshCard
-    from scaletui_engine.sharding.traffic.table import Traffic
+    from scaletui_engine.sharding.traffic.table import Traffic, TrafficRow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,20 +42,33 @@ class Sight:
     @property
     def rank(self) -> int:
         """The rank as Megatron numbers it, which is how layouts count."""
-        return mesh_rank(self.scenario.plan.axes, self.look.order, self.look.rank)
+        return self.counted(self.look.rank)
 
     @property
     def piece(self) -> Piece:
         """What the rank holds of the parameter."""
         return self.view.piece(self.rank)
 
+    @property
+    def rows(self) -> tuple[TrafficRow, ...]:
+        """The traffic, as sent or as papers count it."""
+        if self.traffic is None:
+            return ()
+        return self.traffic.implemented if self.look.implemented else self.traffic.paper
+
+    @property
+    def row(self) -> TrafficRow | None:
+        """The row that is chosen."""
+        place = self.look.traffic_row
+        return None if place is None or place >= len(self.rows) else self.rows[place]
+
     def shown(self, rank: int) -> int:
         """The chosen order's number for a rank as layouts count."""
-        return shown_rank(self.scenario.plan.axes, self.look.order, rank)
+        return renumbered(self.scenario.plan.axes, rank, (Order.MEGATRON, self.look.order))
 
     def counted(self, shown: int) -> int:
         """The other way round."""
-        return mesh_rank(self.scenario.plan.axes, self.look.order, shown)
+        return renumbered(self.scenario.plan.axes, shown, (self.look.order, Order.MEGATRON))
 
     def first(self, held: Holders | None) -> int | None:
         """The lowest rank of a tile, as the chosen order numbers it."""
@@ -64,19 +78,21 @@ class Sight:
 def sight_of(scenario: Scenario, look: Look) -> Sight:
     """The answers to a settled look."""
     layer = look.layer
-    name = look.parameter if layer is None else look.parameter.replace("{layer}", str(layer))
+    name = look.name if layer is None else look.name.replace("{layer}", str(layer))
     view = parameter_view(scenario, name, look.part)
-    found, refusal = counted_traffic(scenario)
-    return Sight(look, view, mesh_card(scenario, look.rank, look.order), found, refusal)
+    card, found = mesh_card(scenario, look.rank, look.order), counted_traffic(scenario, look.order)
+    if isinstance(found, ScenarioError):
+        return Sight(look, view, card, None, refusal(found))
+    return Sight(look, view, card, found)
 
 
 @lru_cache(maxsize=8)
-def counted_traffic(scenario: Scenario) -> tuple[Traffic | None, str]:
+def counted_traffic(scenario: Scenario, order: Order) -> Traffic | ScenarioError:
     """The table of the heaviest stage, or why there is none."""
     try:
-        return traffic(scenario), ""
+        return traffic(scenario, order=order)
     except ScenarioError as error:
-        return None, str(error)
+        return error
 
 
 def holds(held: Holders | None, rank: int) -> bool:

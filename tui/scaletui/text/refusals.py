@@ -11,9 +11,11 @@ from functools import cache
 from typing import Final
 
 from scaletui.text.language import N_, language, tr
+from scaletui.text.refusals_sharding import SHARDING
 from scaletui_engine.errors import ScenarioError
 
 TEMPLATES: Final = (
+    *SHARDING,
     # names
     N_("unknown {kind} {name}, did you mean {close}?"),
     N_("unknown {kind} {name}, not one of {names}"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scaletui.view.cells import centre, left, right, width_of
+from scaletui.view.cells import crop, left, right, width_of
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.share import share
 from scaletui_themes.roles import fill
@@ -32,6 +32,10 @@ class Tile:
     role: str = "tile"
     """"tile" or "tile_odd" (neighbours alternate), or "padding", which is hatched."""
     is_chosen: bool = False
+    is_lit: bool = False
+    """Belongs to what is chosen, but is not where it begins."""
+    texture: str = " "
+    """What fills it behind the text, over and over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +57,7 @@ def grid_rows(grid: Grid, box: Box, pen: Pen) -> tuple[Row, ...]:
     Tiles that get no cell are not drawn: whoever has more tiles than cells gives ranges as tiles.
     """
     glyphs = pen.glyphs
-    margin = max((width_of(head) for head in grid.row_heads), default=0) + 1
-    columns = share(grid.widths, max(box.width - margin - 2, 0))
-    lines = share(grid.heights, max(box.height - 3, 0))
+    margin, columns, lines = _sizes(grid, box)
     inner = sum(columns)
     rows = [
         _heads(grid, columns, margin),
@@ -68,6 +70,28 @@ def grid_rows(grid: Grid, box: Box, pen: Pen) -> tuple[Row, ...]:
         _edge(glyphs.corners[2:], glyphs.horizontal * inner, margin),
     ]
     return tuple(fit(row, box.width) for row in rows[: box.height])
+
+
+def tile_at(grid: Grid, box: Box, x: int, y: int) -> tuple[int, int] | None:
+    """The row and column of the tile that a cell of the grid shows; None for its edges and heads."""
+    margin, columns, lines = _sizes(grid, box)
+    row, column = _place(lines, y - 2), _place(columns, x - margin - 1)
+    return None if row is None or column is None else (row, column)
+
+
+def _place(sizes: Sequence[int], cell: int) -> int | None:
+    for index, size in enumerate(sizes):
+        if 0 <= cell < size:
+            return index
+        cell -= size
+    return None
+
+
+def _sizes(grid: Grid, box: Box) -> tuple[int, list[int], list[int]]:
+    """Cells of the row heads, of every column of tiles, and lines of every row of them."""
+    margin = max((width_of(head) for head in grid.row_heads), default=0) + 1
+    columns = share(grid.widths, max(box.width - margin - 2, 0))
+    return margin, columns, share(grid.heights, max(box.height - 3, 0))
 
 
 def _heads(grid: Grid, columns: Sequence[int], margin: int) -> Row:
@@ -95,9 +119,13 @@ def _band(grid: Grid, index: int, sizes: tuple[int, Sequence[int], int], pen: Pe
 
 
 def _tile(tile: Tile, width: int, is_middle: bool, pen: Pen) -> Span:
-    role = "selection" if tile.is_chosen else fill(tile.role)
-    blank = pen.glyphs.hatch if tile.role == "padding" else " "
+    role = "selection" if tile.is_chosen or tile.is_lit else fill(tile.role)
+    texture = pen.glyphs.hatch if tile.role == "padding" else tile.texture
+    ground = (texture * width)[:width]
     # Brackets, because the colour of what is chosen may not be seen.
-    name = f"[{tile.text}]" if tile.is_chosen else tile.text
-    text = centre(name, width) if is_middle else ""
-    return Span(text.replace(" ", blank) if text.strip() else blank * width, role)
+    name = crop(f"[{tile.text}]" if tile.is_chosen else tile.text, width)
+    if not is_middle or not name:
+        return Span(ground, role)
+    before = (width - width_of(name)) // 2
+    name = name.replace(" ", pen.glyphs.hatch) if tile.role == "padding" else name
+    return Span(ground[:before] + name + ground[before + width_of(name) :], role)

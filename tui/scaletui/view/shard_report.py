@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.text.language import ntr, tr
 from scaletui.view.row import Row, Span
+from scaletui.view.shard_work import work_texts
+from scaletui.view.sharding_parts import part_text
 from scaletui.view.table import Column, table_rows
+from scaletui_engine.sharding.fsdp2 import held_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +42,21 @@ def layout_rows(
     rows.append(())
     full = [rank for rank in ranks if layout.numel(rank)]
     rows += _layout_table(layout, full[:MOST], width, pen)
-    return (*rows, *_rest(full, ranks, pen), *_holders(holders))
+    return (*rows, *_rest(full, ranks, pen), *_really(layout, ranks), *_holders(holders))
+
+
+def _really(layout: Layout, ranks: Sequence[int]) -> list[Row]:
+    """The ranks that hold other slices than the placements say, where FSDP2 cut a dim after TP."""
+    real = held_layout(layout)
+    if real is None:
+        return []
+    wrong = [rank for rank in ranks if real.slices(rank) != layout.slices(rank)]
+    if not wrong:
+        return [_line(tr("FSDP2 cuts after TP: ranks hold what the placements say"))]
+    head = tr("FSDP2 cuts after TP: {n} ranks hold other slices than the placements say", n=len(wrong))
+    lines = [_line(tr("rank {rank} holds {slices}", rank=rank, slices=region_text(real.slices(rank))))
+             for rank in wrong[:MOST]]  # fmt: skip
+    return [_line(head), *lines]
 
 
 def _layout_table(layout: Layout, ranks: Sequence[int], width: int, pen: Pen) -> tuple[Row, ...]:
@@ -68,7 +85,7 @@ def parameter_rows(
     width, pen = page
     times = f" {pen.glyphs.times} "
     stages = ", ".join(map(str, view.stages))
-    head = f"{view.name}   {times.join(map(str, view.map.shape))}   {view.part}"
+    head = f"{view.name}   {times.join(map(str, view.map.shape))}   {part_text(view.part)}"
     rows: list[Row] = [_line(head), _line(tr("stage {stage}", stage=stages)), ()]
     pieces = [view.piece(rank) for rank in ranks[: 4 * MOST]]
     full = [piece for piece in pieces if piece.numel]
@@ -78,6 +95,11 @@ def parameter_rows(
     rows += _rest(listed, known, pen)
     if len(known) < len(ranks):
         rows.append(_line(ntr("{n} more rank", "{n} more ranks", len(ranks) - len(known))))
+    if view.map.layout.partials > 1:
+        terms = view.map.layout.partials
+        rows.append(_line(tr("partial: a value exists only once {n} ranks are summed", n=terms)))
+    rows += [_line(f"{tr('rank {rank}', rank=piece.rank)}: {text}")
+             for piece in pieces[:MOST] for text in work_texts(view, piece.rank)]  # fmt: skip
     wrong = [rank for rank in known if not view.agrees(rank)]
     if wrong:
         rows.append(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui.text.language import tr
+from scaletui.view.budget_stages import window
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
 from scaletui.view.table import Column, table_rows
@@ -16,26 +17,52 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui_engine.sharding.traffic.table import TrafficRow
 
+HEAD: Final = 2
+"""Title and column heads."""
+
 
 def traffic_pane(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     """As a framework sends it, or as papers count it; rows that do not fit are counted."""
-    found = sight.traffic
+    found, rows = sight.traffic, sight.rows
     if found is None:
         return (rule_row(tr("traffic of one step"), box.width, pen), *wrapped(sight.refusal, box.width))
-    rows = found.implemented if sight.look.implemented else found.paper
     how = tr("as {framework} sends it", framework=found.framework)
     title = f"{tr('traffic of one step')}, {how if sight.look.implemented else tr('as papers count it')}"
     sent = tr("{size} sent by a GPU", size=pen.numbers.size(sum(row.call.sent for row in rows)))
     head = rule_row(title, box.width, pen, [(box.width, sent)])
     if not rows:
         return (head, fit((Span(" " + tr("nothing is sent"), "dim"),), box.width))
-    room = max(box.height - 2, 1)
+    first, last = rows_shown(sight, box.height)
     lines = [_cells(row, pen) for row in rows]
-    kept = lines if len(lines) <= room else lines[: room - 1]
-    shown = table_rows(_columns(), kept, box.width - 1, pen.glyphs.ellipsis)
-    rest = len(lines) - len(kept)
+    shown = table_rows(_columns(), lines, box.width - 1, pen.glyphs.ellipsis)
+    kept = [_marked(shown[0], box.width, " ")]
+    for place in range(first, last):
+        mark = pen.glyphs.pointer if place == sight.look.traffic_row else " "
+        kept.append(_marked(shown[place + 1], box.width, mark))
+    rest = len(rows) - (last - first)
     more = (fit((Span(" " + tr("{n} more: t", n=rest), "dim"),), box.width),) if rest else ()
-    return (head, *(fit((Span(" "), *row), box.width) for row in shown), *more)[: box.height]
+    return (head, *kept, *more)[: box.height]
+
+
+def rows_shown(sight: Sight, height: int) -> tuple[int, int]:
+    """Which rows a pane of that many lines shows: all, or those around the chosen one."""
+    count, room = len(sight.rows), max(height - HEAD, 1)
+    if count <= room:
+        return 0, count
+    return window(count, sight.look.traffic_row or 0, max(room - 1, 1))
+
+
+def row_at(sight: Sight, height: int, y: int) -> int | None:
+    """The row under a line of the pane."""
+    first, last = rows_shown(sight, height)
+    place = first + y - HEAD
+    return place if first <= place < last else None
+
+
+def _marked(row: Row, width: int, mark: str) -> Row:
+    if mark == " ":
+        return fit((Span(" "), *row), width)
+    return fit((Span(mark, "cursor"), *(Span(span.text, "selection") for span in row)), width)
 
 
 def _columns() -> tuple[Column, ...]:

@@ -11,7 +11,10 @@ from scaletui.view.cells import crop, width_of
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
 from scaletui.view.shard_report import region_text
+from scaletui.view.shard_work import work_texts
 from scaletui.view.table import Column, table_rows
+from scaletui_engine.sharding.orders import Order
+from scaletui_engine.sharding.placement import Kind
 from scaletui_engine.sharding.tensor_map import Flat
 
 if TYPE_CHECKING:
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
 
 LISTED: Final = 6
 """Ranks, or runs of ranks, that a line names."""
-_NAMES: Final = {"dp_shard_cp": "fsdp", "tp_copy": "tp", "dp_shard": "dp", "dp_replicate": "rep"}
+_NAMES: Final = {
+    "dp_shard_cp": "fsdp", "tp_copy": "tp", "dp_shard": "dp", "dp_replicate": "rep", "efsdp": "edp",
+}  # fmt: skip
 _READABLE: Final = 4
 CURSOR: Final = 3
 """Rows that the words about the cursor take."""
@@ -50,9 +55,10 @@ def placement_text(sight: Sight) -> str:
     names: dict[str, list[str]] = {}
     for axis, how in reversed(tuple(axes)):
         name = _NAMES.get(axis.name, axis.name)
-        if how.cuts and axis.size > 1 and name not in names.setdefault(str(how), []):
+        shown = how.cuts or how.kind is Kind.PARTIAL
+        if shown and axis.size > 1 and name not in names.setdefault(str(how), []):
             names[str(how)].append(name)
-    parts = [f"{','.join(found)} {how}" for how, found in names.items()]
+    parts = [f"{','.join(found)} {how}" for how, found in names.items() if found]
     parts += [] if found.flat is Flat.NONE or found.degree == 1 else [tr("runs / {n}", n=found.degree)]
     return " ".join(parts) or tr("whole on every rank")
 
@@ -67,8 +73,17 @@ def cursor_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
                rank=card.rank, places=places or "0", node=card.node, domain=card.domain)  # fmt: skip
     rows = [rule_row(where, width, pen), fit((Span(f" {_slices(sight, pen)}"),), width)]
     words = "; ".join(text for text in (_others(sight), empty_text(sight)) if text)
-    rows.append(fit((Span(f" {words}", "dim"),), width))
+    rows.append(fit((*_differing(sight, pen), Span(f" {words}", "dim")), width))
     return tuple(rows)
+
+
+def _differing(sight: Sight, pen: Pen) -> tuple[Span, ...]:
+    """A warning where DTensor's placements declare other slices than the rank holds."""
+    view = sight.view
+    if view.agrees(sight.rank):
+        return ()
+    declared = region_text(view.map.declared.slices(sight.rank % view.stage_size))
+    return (Span(f" {pen.glyphs.bad} {tr('torch declares {slices}', slices=declared)}", "warn"),)
 
 
 def _slices(sight: Sight, pen: Pen) -> str:
@@ -86,7 +101,8 @@ def _slices(sight: Sight, pen: Pen) -> str:
     )
     size, room = (pen.numbers.size(count * view.item) for count in (piece.numel, piece.allocated))
     padded = f" ({tr('{size} with padding', size=room)})" if piece.allocated > piece.numel else ""
-    return tr("holds {slices}: {size}", slices=region_text(piece.region) + run, size=size + padded)
+    held = tr("holds {slices}: {size}", slices=region_text(piece.region) + run, size=size + padded)
+    return "; ".join((held, *work_texts(view, sight.rank)))
 
 
 def _others(sight: Sight) -> str:
@@ -95,15 +111,21 @@ def _others(sight: Sight) -> str:
         return ""
     if held.count == 1:
         return tr("held by nobody else")
+    terms = sight.view.map.layout.partials
     others = [sight.shown(rank) for rank in islice(held, LISTED + 1) if rank != sight.rank][:LISTED]
     rest = held.count - 1 - len(others)
     listed = ", ".join(map(str, sorted(others))) + (", ..." if rest > 0 else "")
+    if terms > 1:
+        return tr("one of {n} terms of a sum, the others on ranks {ranks}", n=terms, ranks=listed)
     return ntr("{n} replica: rank {ranks}", "{n} replicas: ranks {ranks}", held.count - 1, ranks=listed)
 
 
 def empty_text(sight: Sight) -> str:
     """The ranks that hold none of the parameter, by number."""
-    empty = sorted(map(sight.shown, empty_ranks(sight.view)))
+    empty: Iterable[int] = empty_ranks(sight.view)
+    if sight.look.order is Order.LLAMA3:
+        empty = sorted(map(sight.shown, empty))
+    empty = tuple(empty)
     if not empty:
         return tr("no rank is empty")
     count = ntr("{n} empty rank", "{n} empty ranks", len(empty))
@@ -136,11 +158,21 @@ def details_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
         for group in card.groups
     ]
     rows += table_rows(columns, lines, box.width, pen.glyphs.ellipsis) if lines else ()
+    rows += [fit((), box.width), *_placements(sight, box.width, pen)]
     rows += [
-        fit((), box.width),
         rule_row(tr("rank {rank} as others number it", rank=card.rank), box.width, pen),
     ]
     for name, places in card.conventions.items():
         text = f"{name}: {' '.join(f'{axis} {place}' for axis, place in places.items())}"
         rows += wrapped(text, box.width, "accent" if name == card.order.value else "dim")
     return tuple(rows[: box.height])
+
+
+def _placements(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
+    """What DTensor declares where a strided shard has cut a dim before; nothing elsewhere."""
+    declared = sight.view.map.declared
+    if not any(placement.kind is Kind.STRIDED for placement in declared.placements):
+        return ()
+    pairs = zip(declared.mesh.axes, declared.placements, strict=True)
+    text = ", ".join(f"{_NAMES.get(axis.name, axis.name)} {placement}" for axis, placement in pairs)
+    return (rule_row(tr("placements that torch declares"), width, pen), *wrapped(text, width), fit((), width))

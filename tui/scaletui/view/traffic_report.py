@@ -36,6 +36,8 @@ WHAT: Final = {
     "activation_gradients": N_("gradients of activations"),
     "tied_embedding": N_("gradients of the tied table"),
     "tokens": N_("tokens to experts and back"),
+    "qkv": N_("fused queries, keys, values"),
+    "qkv_gradients": N_("gradients of fused queries, keys, values"),
     "gradient_norm": N_("gradient norm"),
     "loss_value": N_("loss value"),
 }
