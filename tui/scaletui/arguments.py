@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from scaletui.text.language import N_, tr
 from scaletui_engine.errors import ScenarioError
@@ -85,10 +86,26 @@ class Parser(ArgumentParser):
         )
         self.add_argument("-h", "--help", action="help", help=tr("show this help and leave"))
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, with a value that begins like a negative number ("-1d") taken for a value."""
+        return super().parse_known_args(_joined(list(sys.argv[1:] if args is None else args)), namespace)
+
     def error(self, message: str) -> NoReturn:
         """Raise the mistake as one line that ends in where to read on."""
         more = tr("{command} --help tells more", command=self.prog)
         raise UsageError(f"{_explain(message)}; {more}")
+
+
+def _joined(words: list[str]) -> list[str]:
+    """Options and such values as one word each, up to a "--"; negative numbers argparse knows itself."""
+    end = words.index("--") if "--" in words else len(words)
+    found: list[str] = []
+    for word in words[:end]:
+        if found and re.fullmatch(r"-\d+[^\d.].*", word) and re.fullmatch(r"--[^=]+", found[-1]):
+            found[-1] += f"={word}"
+        else:
+            found.append(word)
+    return found + words[end:]
 
 
 def _explain(message: str) -> str:

@@ -38,10 +38,14 @@ def search(folder: str) -> tuple[Place, tuple[str, ...]]:
             names = sorted(
                 entry.name for entry in islice(entries, MOST_ENTRIES) if entry.name.endswith(SUFFIX)
             )
+        owner = os.fstat(descriptor).st_uid
     except OSError as error:
         return Place(folder, Fault.UNREADABLE, os.strerror(error.errno or 0)), ()
     finally:
         os.close(descriptor)
+    if not names and owner != os.geteuid():
+        why = f"{folder} belongs to user {owner}, not to {os.geteuid()}, and holds no rings"
+        return Place(folder, Fault.FOREIGN, why), ()
     return Place(folder, rings=len(names)), tuple(os.path.join(folder, name) for name in names)
 
 

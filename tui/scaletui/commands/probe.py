@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scaletui.text.language import N_, tr
-from scaletui_engine.errors import ParseError
+from scaletui_engine.errors import ParseError, ValueRangeError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -34,6 +34,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Do it and say what is now there."""
     if args.pid is not None:
+        if args.pid < 1:
+            raise ValueRangeError(f"--pid {args.pid} < 1")
         return _about_process(args.pid, args.dir)
     from scaletui_probe import install
 

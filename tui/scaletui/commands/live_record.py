@@ -1,0 +1,59 @@
+"""`scaletui live --record FILE`: the screen or nothing at all, and a file of what there was to see."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from scaletui.text.language import language, ntr, tr
+from scaletui.text.numbers import numbers_for
+from scaletui_engine.errors import ValueRangeError
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from scaletui.live.recording import BackgroundRecording
+
+STOPPED_EARLY = 2
+
+
+def record(args: Namespace, seconds: float | None) -> int:
+    """Record until the screen is closed, or without one until Ctrl-C or for so long."""
+    from scaletui.live.recording import BackgroundRecording
+
+    if args.no_screen and not args.record:
+        raise ValueRangeError(tr("--no-screen without --record FILE shows and keeps nothing"))
+    code = 0
+    with BackgroundRecording(args.record, args.dir) as recording:
+        if args.no_screen:
+            with suppress(KeyboardInterrupt):
+                recording.wait(seconds)
+        else:
+            code = _screen(args)
+    return code or _told(recording, args.record)
+
+
+def _screen(args: Namespace) -> int:
+    from dataclasses import replace
+
+    from scaletui.commands.screen import open_screen, screen_options
+
+    return open_screen(replace(screen_options(args, os.environ), ring_dir=args.dir))
+
+
+def _told(recording: BackgroundRecording, path: str) -> int:
+    """Say what is in the file, and what stopped it early; the exit code."""
+    size = numbers_for(language()).size(recording.bytes)
+    print(
+        ntr(
+            "{n} look recorded, {size} in {path}", "{n} looks recorded, {size} in {path}", recording.looks,
+            size=size, path=path,
+        )
+    )  # fmt: skip
+    if recording.problem is None:
+        return 0
+    why = getattr(recording.problem, "strerror", None) or str(recording.problem)
+    print(f"scaletui: {tr('the recording stopped early: {why}', why=why)}", file=sys.stderr)
+    return STOPPED_EARLY
