@@ -48,6 +48,7 @@ class LiveScreen(GpuScreen):
 
     MODE: ClassVar[str] = "live"
     BINDINGS = screen_bindings("live")
+    FRAME_ROWS: ClassVar[int] = FRAME
     CSS_PATH = [stylesheet("live")]  # noqa: RUF012 (annotated it would break the base class, which is invariant)
 
     def __init__(self) -> None:
@@ -71,6 +72,10 @@ class LiveScreen(GpuScreen):
     def on_screen_resume(self) -> None:
         """Watch as long as somebody can see it."""
         super().on_screen_resume()
+        self.begin_watching()
+
+    def begin_watching(self) -> None:
+        """Ask the sources, in a thread."""
         if self.watcher is None:
             options = cast("ScaletuiApp", self.app).options
             remote = "SSH_CONNECTION" in os.environ or "SSH_TTY" in os.environ
@@ -125,7 +130,7 @@ class LiveScreen(GpuScreen):
         """Hand every pane its rows; those that are equal cost nothing."""
         self.set_class(state.job(self.state) is None, "-empty")
         self._make_room()
-        self._tell_header()
+        self.tell_header()
         for pane in self.query(RowsPane):
             pane.rebuild()
 
@@ -180,16 +185,21 @@ class LiveScreen(GpuScreen):
         if self.session is None:
             return
         width = self.query_one("#live-main").size.width or self.size.width
-        room = room_for(self.state, Box(width, self.size.height - FRAME), self.session.pen)
+        room = room_for(self.state, Box(width, self.size.height - self.FRAME_ROWS), self.session.pen)
         heights = {"live-answer": room.answer, "live-ranks": room.ranks, "live-compare": room.compare}
         for name, height in heights.items():
             pane = self.query_one(f"#{name}")
             if pane.styles.height is None or pane.styles.height.value != height:
                 pane.styles.height = height
 
-    def _tell_header(self) -> None:
+    def facts(self) -> tuple[str, ...]:
+        """What the header says in place of the scenario."""
+        return header_facts(self.state)
+
+    def tell_header(self) -> None:
+        """Hand the header its facts, where they are others."""
         header = self.query_one(HeaderPane)
-        facts = header_facts(self.state)
+        facts = self.facts()
         if header.facts != facts:
             header.facts = facts
             header.rebuild()
