@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui.text.language import ntr, tr
+from scaletui.view.box import Box
+from scaletui.view.live_driver import driver_rows
+from scaletui.view.live_driver_details import source_rows
 from scaletui.view.live_words import fault_text
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
@@ -12,7 +15,6 @@ from scaletui.view.rule import rule_row, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scaletui.view.box import Box
     from scaletui.view.pen import Pen
     from scaletui_engine.live.discovery import Place
     from scaletui_engine.live.snapshot import Snapshot
@@ -25,8 +27,12 @@ RECIPES = (
 
 
 def empty_rows(snapshot: Snapshot, box: Box, pen: Pen) -> tuple[Row, ...]:
-    """As many rows as the box holds."""
-    return tuple(_rows(snapshot, box.width, pen))[: box.height]
+    """As many rows as the box holds; below them the GPUs, which need no job to be seen."""
+    rows = tuple(_rows(snapshot, box.width, pen))
+    left = box.height - len(rows)
+    table = driver_rows(snapshot, Box(box.width, min(left, len(snapshot.drivers) + 1)), pen)
+    gap = (fit((), box.width),) if table and left > len(table) else ()
+    return (*rows, *gap, *table)[: box.height]
 
 
 def _rows(snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
@@ -36,6 +42,7 @@ def _rows(snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
     for fault in snapshot.faults[:4]:
         detail = f" ({fault.detail})" if fault.detail else ""
         yield from wrapped(f"{fault.path} {fault_text(fault.fault)}{detail}", width, "warn")
+    yield from source_rows(snapshot, width, pen)
     yield from wrapped(tr("$SCALETUI_DIR or --dir name another folder."), width, "dim")
     yield fit((), width)
     yield rule_row(tr("to watch a job, start it with the probe in it"), width, pen)

@@ -9,6 +9,8 @@ from scaletui.text.language import ntr
 from scaletui.view.box import Box
 from scaletui.view.live_answer import answer_rows, header_facts
 from scaletui.view.live_compare import compare_height, compare_rows
+from scaletui.view.live_driver import driver_rows
+from scaletui.view.live_driver_details import source_rows
 from scaletui.view.live_empty import empty_rows
 from scaletui.view.live_ranks import ranks_rows
 from scaletui.view.row import Row, Span, fit
@@ -26,11 +28,15 @@ MOST_RANKS = 64
 def report_rows(snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
     """Row by row; what to do where there is no job."""
     if not snapshot.jobs:
-        yield from empty_rows(snapshot, Box(width, 40), pen)
+        yield from empty_rows(snapshot, Box(width, 40 + len(snapshot.drivers)), pen)
         return
     for job in snapshot.jobs:
         yield from _job(snapshot, job, width, pen)
         yield ()
+    if snapshot.drivers:
+        yield from driver_rows(snapshot, Box(width, len(snapshot.drivers) + 1), pen)
+        yield ()
+    yield from source_rows(snapshot, width, pen)
     yield fit((Span(_searched(snapshot), "dim"),), width)
 
 
