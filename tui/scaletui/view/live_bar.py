@@ -42,6 +42,8 @@ def seats_by_rank(snapshot: Snapshot) -> dict[str, Seat]:
 
 def capacity_of(rank: RankView, seat: Seat | None = None) -> int:
     """What the bar is held against: the device's memory; 0 without a device."""
+    if seat is None:
+        return rank.driver_total or 0
     return layers((rank,), seat).total or 0
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
@@ -14,7 +14,7 @@ from scaletui.view.bars import Bar, split, track_row
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.budget_stages import window
 from scaletui.view.cells import crop, left, right, width_of
-from scaletui.view.live_bar import bar_parts, capacity_of, held_by, note_of
+from scaletui.view.live_bar import bar_parts, capacity_of, held_by, note_of, seats_by_rank
 from scaletui.view.live_words import verdict_role, verdict_text
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.rule import rule_row
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scaletui.state.live import LiveState
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
+    from scaletui_engine.live.driver.matching import Seat
     from scaletui_engine.live.snapshot import Moment, RankView
 
 SHORTEST_BAR: Final = 10
@@ -43,6 +44,8 @@ class _Line:
     time: str
     age: str
     status: str
+    seat: Seat | None = None
+    """Its GPU as the driver sees it."""
 
     @property
     def is_plain(self) -> bool:
@@ -71,12 +74,13 @@ def ranks_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     chosen = state_of.rank_index(state)
     first, last = shown_ranks(state, box.height, pen)
     labels = [_label(index, chosen, ranks[index], pen) for index in range(first, last)]
+    seats = seats_by_rank(snapshot)
     lines = [
-        _line(rank, label, snapshot.moment, pen)
+        replace(_line(rank, label, snapshot.moment, pen), seat=seats.get(rank.path))
         for rank, label in zip(ranks[first:last], labels, strict=True)
     ]
     widths = _widths(lines, box.width)
-    scale = max(capacity_of(rank) or held_by(rank) for rank in ranks)
+    scale = max(capacity_of(rank, seats.get(rank.path)) or held_by(rank) for rank in ranks)
     hidden = len(ranks) - len(lines)
     return (
         _title(hidden, widths, box.width, pen),
@@ -166,8 +170,8 @@ def _rows(line: _Line, layout: tuple[_Widths, int], width: int, pen: Pen) -> Ite
 def _row(line: _Line, layout: tuple[_Widths, int], width: int, pen: Pen) -> Row:
     widths, scale = layout
     words = widths.label + widths.note + widths.step + widths.tail + 5
-    bar = Bar("", bar_parts(line.rank))
-    scales = (capacity_of(line.rank), max(scale, bar.total))
+    bar = Bar("", bar_parts(line.rank, line.seat))
+    scales = (capacity_of(line.rank, line.seat), max(scale, bar.total))
     label_role = "accent" if line.label.startswith(pen.glyphs.pointer) else "text"
     return merge(
         (
