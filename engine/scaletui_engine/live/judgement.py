@@ -76,14 +76,14 @@ def _ease(rank: RankView) -> tuple[int, float, int, int]:
     room = headroom(rank)
     held = rank.measured.total
     return (
-        _calm(rank.verdict.what) if is_troubled(rank) else len(What),
+        calm(rank.verdict.what) if is_troubled(rank) else len(What),
         float("inf") if room is None else room,
         -held,
         rank.identity.rank,
     )
 
 
-def _calm(what: What) -> int:
+def calm(what: What) -> int:
     """A place in the order of causes: what brought others down comes first."""
     causes = (
         What.OUT_OF_MEMORY, What.KILLED, What.EXCEPTION, What.EXIT_CODE, What.KILLED_OR_ENDED, What.STOPPED,
