@@ -12,6 +12,7 @@ from scaletui.live.messages import SnapshotArrived
 from scaletui.live.watcher import INTERVAL_OVER_SSH_S, INTERVAL_S, Watcher
 from scaletui.panes.frame import HeaderPane
 from scaletui.panes.rows import RowsPane
+from scaletui.screens.exporting import ExportingScreen
 from scaletui.screens.live_gpus import GpuScreen
 from scaletui.screens.mode import screen_bindings
 from scaletui.state import live as state
@@ -43,7 +44,7 @@ FRAME: Final = 3
 """Header, news and keys."""
 
 
-class LiveScreen(GpuScreen):
+class LiveScreen(GpuScreen, ExportingScreen):
     """The ranks of a running job, what they hold beside what was predicted, and how it goes on."""
 
     MODE: ClassVar[str] = "live"
