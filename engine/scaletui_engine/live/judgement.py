@@ -61,9 +61,23 @@ def headroom(rank: RankView) -> int | None:
     return None if reserved is None or peak is None else rank.driver_free + reserved - peak
 
 
+def held_bytes(rank: RankView) -> int:
+    """Bytes that the allocator has handed out; without one what was counted, now or at the last step."""
+    allocator = rank.allocator
+    if allocator is not None and allocator.allocated is not None:
+        return allocator.allocated
+    return max(rank.now.total, rank.measured.total)
+
+
+def used_share(rank: RankView) -> float | None:
+    """The share of the device that is not left at the peak; None without an allocator or a device."""
+    room = headroom(rank)
+    return None if room is None or not rank.driver_total else 1 - room / rank.driver_total
+
+
 def worst(job: JobView) -> RankView:
     """The rank in most trouble: by what happened to it, then the least headroom, then the most bytes held."""
-    return min(job.ranks, key=_ease)
+    return min(job.ranks, key=lambda rank: (*ease(rank), rank.identity.rank))
 
 
 def is_troubled(rank: RankView) -> bool:
@@ -72,14 +86,13 @@ def is_troubled(rank: RankView) -> bool:
     return verdict.state is RankState.LOST or verdict.what not in (What.NOTHING, What.FINISHED)
 
 
-def _ease(rank: RankView) -> tuple[int, float, int, int]:
+def ease(rank: RankView) -> tuple[int, float, int]:
+    """How well off a rank is, the worst first: what happened to it, its headroom, less the bytes it holds."""
     room = headroom(rank)
-    held = rank.measured.total
     return (
         calm(rank.verdict.what) if is_troubled(rank) else len(What),
         float("inf") if room is None else room,
-        -held,
-        rank.identity.rank,
+        -rank.measured.total,
     )
 
 

@@ -1,0 +1,149 @@
+"""How far the ranks of a job are from each other, and which of them keep the others waiting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median, median_low
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.compat import StrEnum
+from scaletui_engine.live.evidence import RankState
+from scaletui_engine.live.judgement import held_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from scaletui_engine.live.history import Point
+    from scaletui_engine.live.snapshot import JobView, RankView
+
+LAST_STEPS: Final = 8
+"""Steps that are looked at for who is late."""
+OFTEN: Final = 0.75
+"""The share of them in which a rank was the last."""
+SLOW_SHARE: Final = 1.15
+"""A step time so much over the median is slow, where it is `LEAST_NS` more at least."""
+LATE_SHARE: Final = 0.02
+"""A rank that ends its steps by this share of a step after the median is late."""
+LEAST_NS: Final = 5_000_000
+BEHIND: Final = 2
+"""Steps behind the median of the others that are worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The least, the median and the most of a figure, and whose the most is."""
+
+    least: int
+    median: int
+    most: int
+    rank: int
+
+    @property
+    def excess(self) -> int:
+        """The most less the median."""
+        return self.most - self.median
+
+
+class Lag(StrEnum):
+    """In what way a rank keeps the others waiting."""
+
+    BEHIND = "behind"
+    """It has made fewer steps."""
+    SLOW = "slow"
+    """Its steps take longer."""
+    LATE = "late"
+    """Its steps take as long as the others', because those wait for it: it is the last to end them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Straggler:
+    """A rank and the evidence against it."""
+
+    rank: int
+    lag: Lag
+    amount: int
+    """Steps behind; nanoseconds over the median of the step times, or of the ends of a step."""
+    times: int = 0
+    """In how many of the last `of` steps it was the last."""
+    of: int = 0
+
+
+def memory_spread(job: JobView) -> Spread | None:
+    """Of the bytes that running ranks hold; None of fewer than two ranks."""
+    return _spread([(held_bytes(rank), rank.identity.rank) for rank in _running(job)])
+
+
+def time_spread(job: JobView) -> Spread | None:
+    """Of the step times of running ranks, in nanoseconds; None of fewer than two."""
+    return _spread([(rank.step_ns, rank.identity.rank) for rank in _running(job) if rank.step_ns])
+
+
+def _running(job: JobView) -> Iterable[RankView]:
+    return (rank for rank in job.ranks if rank.verdict.state is RankState.RUNNING)
+
+
+def _spread(figures: Sequence[tuple[int, int]]) -> Spread | None:
+    if len(figures) < 2:
+        return None
+    amounts = [amount for amount, _ in figures]
+    most, rank = max(figures, key=lambda figure: (figure[0], -figure[1]))
+    return Spread(min(amounts), median_low(amounts), most, rank)
+
+
+def stragglers(job: JobView) -> tuple[Straggler, ...]:
+    """The ranks that keep the others waiting, the clearest evidence first; at most one word on each."""
+    ranks = [rank for rank in _running(job) if rank.step is not None]
+    if len(ranks) < 2:
+        return ()
+    found: dict[int, Straggler] = {}
+    for straggler in (*_behind(ranks), *_slow(ranks), *_late(ranks)):
+        found.setdefault(straggler.rank, straggler)
+    return tuple(found.values())
+
+
+def _behind(ranks: Sequence[RankView]) -> Iterable[Straggler]:
+    usual = median_low([rank.step or 0 for rank in ranks])
+    for rank in ranks:
+        missing = usual - (rank.step or 0)
+        if missing >= BEHIND:
+            yield Straggler(rank.identity.rank, Lag.BEHIND, missing)
+
+
+def _slow(ranks: Sequence[RankView]) -> Iterable[Straggler]:
+    times = {rank.identity.rank: time for rank in ranks if (time := _usual_time(rank.history)) is not None}
+    usual = median(times.values()) if times else 0
+    for number, time in times.items():
+        if time > SLOW_SHARE * usual and time - usual > LEAST_NS:
+            yield Straggler(number, Lag.SLOW, int(time - usual))
+
+
+def _usual_time(history: Sequence[Point]) -> float | None:
+    times = [point.step_ns for point in history[-LAST_STEPS:] if point.step_ns]
+    return median(times) if len(times) >= LAST_STEPS // 2 else None
+
+
+def _late(ranks: Sequence[RankView]) -> Iterable[Straggler]:
+    """Only ends of steps that hooks told, by the one clock of a machine, can be laid side by side."""
+    ends = {rank.identity.rank: _ends(rank.history) for rank in ranks if rank.same_clock}
+    common: list[int] = []
+    if len(ends) > 1:
+        common = sorted(set[int].intersection(*(set(end) for end in ends.values())))[-LAST_STEPS:]
+    if len(common) < LAST_STEPS // 2:
+        return
+    lasts = [_last(ends, step) for step in common]
+    number = max(set(lasts), key=lasts.count)
+    after = median(ends[number][step] - median(end[step] for end in ends.values()) for step in common)
+    step_ns = next((rank.step_ns or 0 for rank in ranks if rank.identity.rank == number), 0)
+    if lasts.count(number) >= OFTEN * len(common) and after > max(LEAST_NS, LATE_SHARE * step_ns):
+        yield Straggler(number, Lag.LATE, int(after), lasts.count(number), len(common))
+
+
+def _last(ends: Mapping[int, Mapping[int, int]], step: int) -> int:
+    return max(ends, key=lambda number: ends[number][step])
+
+
+def _ends(history: Sequence[Point]) -> dict[int, int]:
+    """Step -> when it ended, of the last steps whose end a hook told."""
+    return {
+        point.step: point.monotonic_ns for point in history[-2 * LAST_STEPS :] if point.allocated is not None
+    }
