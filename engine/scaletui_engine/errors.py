@@ -36,6 +36,10 @@ class ParseError(ScenarioError):
     """Text that is not a value of the kind that was asked for; files add line and column."""
 
 
+BRIEF: Final = 20
+"""Characters of a value that a refusal repeats."""
+_LONG: Final = 8192
+"""Bits from which a number is not written out: Python refuses to from 4,300 digits on."""
 FEW_NAMES: Final = 12
 """As many names as a line holds."""
 
@@ -52,6 +56,16 @@ class UnknownNameError(ScenarioError):
             hint = f", not one of {', '.join(names)}"
         super().__init__(f"unknown {kind} {shown!r}{hint}")
         self.name = name
+
+
+def brief(value: object) -> str:
+    """A value for a line that says what is wrong with it: its first 20 characters where there are more."""
+    if isinstance(value, int) and value.bit_length() > _LONG:
+        return "a number of over 2,000 digits"
+    if isinstance(value, str):
+        return repr(value if len(value) <= BRIEF else f"{value[:BRIEF]}...")
+    text = repr(value)
+    return text if len(text) <= BRIEF else f"{text[:BRIEF]}..."
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:

@@ -3,7 +3,8 @@
 `bf16-mixed` and `fp16-mixed` mean what the plan's framework does with "mixed precision": torch's DDP and
 FSDP hold weights in fp32, which are their own master; DeepSpeed holds 16-bit weights and gradients with
 an fp32 master beside them; Megatron does so too but sums bf16 gradients in fp32. `held_precision`
-resolves that; every other recipe is the same under every framework.
+resolves that, and leaves out the 16-bit gradients of DeepSeek-V3's recipe where they accumulate straight into
+fp32; every other recipe is the same under every framework.
 """
 
 from __future__ import annotations
@@ -61,9 +62,18 @@ _SOURCES: Final = {
 _BY_FRAMEWORK: Final = {
     ("bf16-mixed", Framework.MEGATRON): "megatron",
     ("fp16-mixed", Framework.MEGATRON): "zero",
+    ("bf16-mixed", Framework.MEGATRON_LEGACY): "megatron",
+    ("fp16-mixed", Framework.MEGATRON_LEGACY): "zero",
     ("bf16-mixed", Framework.DEEPSPEED): "zero",
     ("fp16-mixed", Framework.DEEPSPEED): "zero",
 }
+
+_FUSED: Final = {"fp8-deepseek-v3": 4}
+"""Bytes of a gradient where the weight gradient's kernel adds to the fp32 sum: the 16-bit one never exists.
+
+DeepSeek's own kernel does (DeepGEMM, `wgrad_gemm_fp8_fp8_fp32_nt`: "results will be accumulated into the
+output tensor").
+"""
 
 
 def precision_ids() -> tuple[str, ...]:
@@ -82,5 +92,7 @@ def precision(name: str) -> Precision:
 def held_precision(plan: Plan) -> Precision:
     """The bytes that the plan's framework holds under its recipe, under the plan's name for it."""
     recipe = precision(plan.precision)
+    if recipe.id in _FUSED and plan.framework is Framework.MEGATRON and plan.runtime.gradient_fusion:
+        return replace(recipe, gradients=_FUSED[recipe.id])
     held = _BY_FRAMEWORK.get((recipe.id, plan.framework))
     return recipe if held is None else replace(precision(held), id=recipe.id)

@@ -122,13 +122,14 @@ class Runtime:
     """Blocks that keep their activation's input in 8 bits: mlp, moe, shared_experts (Megatron's
     activation_func_fp8_input_store; DeepSeek-V3, arXiv:2412.19437, section 3.3.3)."""
     float8_tile: int | None = None
-    """Elements that share one fp32 scale where 8 bits are kept (DeepSeek-V3, section 3.3.2: 128); None: all."""
+    """Elements that share an fp32 scale where 8 bits are kept (DeepSeek-V3, section 3.3.2: 128); None: all."""
     attention_output_bits: int | None = None
     """Attention's output is kept once, for its own backward pass and for the projection's, in so many bits
     (DeepSeek-V3's E5M6, section 3.3.3: 12). None: 16 bits, and an 8-bit copy for an 8-bit projection."""
     router_weights: RouterWeights = RouterWeights.OUTPUT
     recompute_modules: tuple[str, ...] = ()
-    """What Megatron's selective recompute names: core_attn, mla_up_proj, mlp, moe_act, layernorm, moe."""
+    """What Megatron's selective recompute names: core_attn, mla_up_proj, mlp, moe_act, layernorm, moe; and
+    latent_norm, the norms between MLA's projections."""
     recompute_every: int = 1
     """With full recompute, one of every k layers is recomputed."""
     recompute_layers: int | None = None

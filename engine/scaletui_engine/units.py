@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from scaletui_engine.errors import ParseError
+from scaletui_engine.errors import ParseError, brief
 
 KIB: Final = 1 << 10
 MIB: Final = 1 << 20
@@ -18,6 +18,8 @@ _BYTES: Final = {
     "kib": KIB, "mib": MIB, "gib": GIB, "tib": TIB,
 }  # fmt: skip
 _COUNTS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20}
+_LONGEST: Final = 40
+"""Characters of the longest number that is read: nothing that is counted here has so many digits."""
 _NUMBER = re.compile(r"\s*(\d+(?:[_ ]\d+)*)(?:\.(\d+))?\s*([a-zA-Z]*)\s*", re.ASCII)
 
 
@@ -43,17 +45,21 @@ def parse_count(text: str) -> int:
 
 def _parse(text: str, units: dict[str, int], default: str, wanted: str) -> int:
     match = _NUMBER.fullmatch(text)
-    if match is None or len(text) > 40:
-        raise ParseError(f"{text[:40]!r} is not {wanted}")
+    if match is None:
+        if _NUMBER.fullmatch(text.strip().removeprefix("-")):
+            raise ParseError(f"{brief(text)} is negative: wanted {wanted}")
+        raise ParseError(f"{brief(text)} is not {wanted}")
+    if len(text) > _LONGEST:
+        raise ParseError(f"{brief(text)} is too long: wanted {wanted}")
     whole, fraction, unit = match.groups()
     scale = units.get((unit or default).lower())
     if scale is None:
-        raise ParseError(f"{text!r} has the unknown unit {unit!r}: wanted {wanted}")
+        raise ParseError(f"{brief(text)} has the unknown unit {unit!r}: wanted {wanted}")
     digits = fraction or ""
     numerator = int(re.sub(r"[_ ]", "", whole) + digits) * scale
     value, rest = divmod(numerator, int("1" + "0" * len(digits)))
     if rest:
-        raise ParseError(f"{text!r} is not a whole number: wanted {wanted}")
+        raise ParseError(f"{brief(text)} is not a whole number: wanted {wanted}")
     return value
 
 

@@ -95,6 +95,7 @@ _FORMULAS: Final = {
     "moe.permuted_input": Formula("q T topk h", "Megatron-LM, transformer/moe/token_dispatcher.py"),
     "moe.activation_input": Formula("2 q T topk f", "Megatron-LM, transformer/moe/experts.py"),
     "moe.down_input": Formula("q T topk f", "Megatron-LM, transformer/moe/experts.py"),
+    "moe.router_weights": Formula("4 T topk", "Megatron-LM, transformer/moe/experts.py"),
     "moe.expert_output": Formula("q T topk h", "Megatron-LM, transformer/moe/token_dispatcher.py"),
 }
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.budget import ByteRange
 from scaletui_engine.memory.loss import loss_hole
+from scaletui_engine.runtime import Framework
+from scaletui_engine.units import MIB
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
@@ -20,6 +22,16 @@ The one calibrated constant: the median over half of the sources of published to
 """
 RESERVE_HIGH: Final = 1.10
 """The most that published runs reserve over the pools."""
+WORKSPACE_LOW: Final = 4096 * 1024 * 2 + 16 * 1024 * 8
+"""Least that cuBLAS works in: one thread and stream before Hopper (aten/src/ATen/cuda/CublasHandlePool.cpp,
+`parseChosenWorkspaceSize`). It comes from the caching allocator, and no tracker of tensors sees it."""
+WORKSPACE_HIGH: Final = 32 * MIB
+"""The same on Hopper and Blackwell, and Transformer Engine's own there (pytorch/module/base.py,
+`get_cublas_workspace_size_bytes`)."""
+THREADS: Final = 2
+"""Threads that multiply, each with a handle of its own: the program's and autograd's."""
+GROUPED: Final = 4
+"""Streams, each with a workspace, of Transformer Engine's grouped products (`get_num_cublas_streams`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +43,30 @@ class Streams:
     gather: int
     hole: int
     """Bytes that the freed logits leave, where the loss is the peak of its stream."""
+    workspaces: int
+    """The most that workspaces of matrix products take."""
 
 
 def streams_of(contents: Contents) -> Streams:
     """The streams of a rank and what they hold beside the default one's."""
     several = contents.load.plan.strategy.shards_weights and contents.load.shard > 1
     hole = loss_hole(contents.load) if contents.head is not None else 0
-    return Streams(several, _gather_pool(contents) if several else 0, hole)
+    return Streams(several, _gather_pool(contents) if several else 0, hole, _workspaces(contents))
+
+
+def _workspaces(contents: Contents) -> int:
+    """torch's for each thread; Transformer Engine's own beside them, and those of grouped experts."""
+    count = THREADS
+    if contents.load.framework is Framework.MEGATRON:
+        count += 1 + (GROUPED if contents.load.arch.moe is not None else 0)
+    return count * WORKSPACE_HIGH
 
 
 def reserved_range(streams: Streams, peaks: Peaks, added: int, allocated: int) -> ByteRange:
     """What is reserved at a rank's peak: at least what is allocated, most likely the pools and a little."""
     pools = pooled(streams, peaks, added, allocated)
-    high, best = round(pools * RESERVE_HIGH), round(pools * RESERVE_FACTOR)
-    if best < allocated:
-        best = min(allocated, high)
-    return ByteRange(allocated, high, "reserved.caching_allocator", best)
+    low, high = allocated + WORKSPACE_LOW, round(pools * RESERVE_HIGH) + streams.workspaces
+    return ByteRange(low, high, "reserved.caching_allocator", max(round(pools * RESERVE_FACTOR), low))
 
 
 def pooled(streams: Streams, peaks: Peaks, added: int, allocated: int) -> int:

@@ -13,6 +13,7 @@ from scaletui_engine.validate.pipeline import check_pipeline
 from scaletui_engine.validate.runtime import check_runtime
 from scaletui_engine.validate.sequence import check_sequence
 from scaletui_engine.validate.strategy import check_strategy
+from scaletui_engine.validate.switches import check_switches
 from scaletui_engine.validate.tensor_parallel import check_tensor_parallel
 from scaletui_engine.validate.trained import check_trained
 from scaletui_engine.validate.world import check_world
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from scaletui_engine.scenario import Scenario
 
 CHECKS: Final = (
-    check_numbers, check_names, check_runtime, check_trained, check_world, check_strategy,
+    check_numbers, check_switches, check_names, check_runtime, check_trained, check_world, check_strategy,
     check_tensor_parallel, check_experts, check_pipeline, check_sequence, check_batch,
 )  # fmt: skip
 """In the order of their urgency; each may rely on those before it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.errors import ValueRangeError
+from scaletui_engine.errors import ValueRangeError, brief
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,11 +54,11 @@ def check_arch(arch: Arch) -> None:
 def check_number(name: str, value: object, most: int, least: int = 1) -> None:
     """Raises ValueRangeError unless `value` is a whole number from `least` to `most`."""
     if type(value) is not int:
-        raise ValueRangeError(f"{name} = {value!r} is not a whole number")
+        raise ValueRangeError(f"{name} = {brief(value)} is not a whole number")
     if value < least:
-        raise ValueRangeError(f"{name} = {value} < {least}", f"{name} {least}")
+        raise ValueRangeError(f"{name} = {brief(value)} < {least}", f"{name} {least}")
     if value > most:
-        raise ValueRangeError(f"{name} = {value} > {most}", f"{name} {most}")
+        raise ValueRangeError(f"{name} = {brief(value)} > {most}", f"{name} {most}")
 
 
 def _check_cluster(cluster: Cluster) -> None:

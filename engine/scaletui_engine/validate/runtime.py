@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.errors import DivisibilityError, ScenarioError, UnknownNameError, ValueRangeError
+from scaletui_engine.errors import DivisibilityError, ScenarioError, UnknownNameError, ValueRangeError, brief
 from scaletui_engine.plan import Strategy
 from scaletui_engine.validate.nearest import nearest_divisor
 from scaletui_engine.validate.numbers import check_number
 
 if TYPE_CHECKING:
+    from scaletui_engine.runtime import Runtime
     from scaletui_engine.scenario import Scenario
 
-RECOMPUTE_MODULES: Final = ("core_attn", "mla_up_proj", "mlp", "moe_act", "layernorm", "moe")
-"""What Megatron-LM's --recompute-modules knows (megatron/core/transformer/transformer_config.py)."""
+RECOMPUTE_MODULES: Final = ("core_attn", "mla_up_proj", "mlp", "moe_act", "layernorm", "moe", "latent_norm")
+"""What Megatron-LM's --recompute-modules knows (megatron/core/transformer/transformer_config.py), and norms of
+MLA's latents."""
+FLOAT8_SAVED: Final = ("mlp", "moe", "shared_experts")
+"""Blocks whose activation's input can be kept in 8 bits."""
 _COUNTS: Final = (
     "loss_chunks",
     "recompute_every",
@@ -24,10 +28,12 @@ _COUNTS: Final = (
     "zero_prefetch",
     "zero_hpz",
 )
-_OPTIONAL: Final = ("vocab_multiple", "etp")
+_OPTIONAL: Final = ("vocab_multiple", "etp", "float8_tile")
 _FROM_ZERO: Final = ("prefetch",)
 _FACTORS: Final = ("capacity_factor", "imbalance")
 _MOST: Final = 1 << 50
+_MOST_FACTOR: Final = 1 << 16
+"""All tokens to one of as many experts as a layer may have."""
 
 
 def check_runtime(scenario: Scenario) -> None:
@@ -45,9 +51,19 @@ def check_runtime(scenario: Scenario) -> None:
     for name in _FACTORS:
         _check_factor(f"runtime.{name}", getattr(runtime, name))
     _check_second_copy(scenario)
+    _check_kept(runtime)
+
+
+def _check_kept(runtime: Runtime) -> None:
+    """What is computed again, and what is kept in few bits."""
     for module in runtime.recompute_modules:
         if module not in RECOMPUTE_MODULES:
             raise UnknownNameError("recompute module", module, RECOMPUTE_MODULES)
+    for block in runtime.float8_saved:
+        if block not in FLOAT8_SAVED:
+            raise UnknownNameError("block", block, FLOAT8_SAVED)
+    if runtime.attention_output_bits is not None:
+        check_number("runtime.attention_output_bits", runtime.attention_output_bits, 32, least=4)
 
 
 def _check_second_copy(scenario: Scenario) -> None:
@@ -67,6 +83,8 @@ def _check_second_copy(scenario: Scenario) -> None:
         )
 
 
-def _check_factor(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value > 0):
-        raise ValueRangeError(f"{name} = {value} is not a positive number")
+def _check_factor(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+        raise ValueRangeError(f"{name} = {brief(value)} is not a positive number")
+    if value > _MOST_FACTOR:
+        raise ValueRangeError(f"{name} = {brief(value)} > {_MOST_FACTOR}", f"{name} {_MOST_FACTOR}")

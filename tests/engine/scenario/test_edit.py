@@ -132,7 +132,7 @@ def test_typed(field: str, text: str, value: object) -> None:
 
 MISTYPED = [
     ("tp", "two", "'two' is not a whole number like 8192 or 8k"),
-    ("tp", "-1", "'-1' is not a whole number like 8192 or 8k"),
+    ("tp", "-1", "'-1' is negative: wanted a whole number like 8192 or 8k"),
     ("strategy", "fdsp", "unknown strategy 'fdsp', did you mean 'fsdp'?"),
     ("reshard_after_forward", "maybe", "reshard_after_forward = 'maybe' is not on or off"),
     ("layer_split", "evenly", "unknown layer_split 'evenly', did you mean 'even'?"),

@@ -28,12 +28,14 @@ def test_parse_count(text: str, value: int) -> None:
 REFUSED = [
     ("", "is not a size"),
     ("GiB", "is not a size"),
-    ("-1GiB", "is not a size"),
+    ("-1GiB", "'-1GiB' is negative: wanted a size"),
     ("80XB", "unknown unit 'XB'"),
     ("0.3B", "not a whole number"),
     ("1e9", "is not a size"),
     ("\u0668GiB", "is not a size"),
-    ("9" * 50, "is not a size"),
+    ("9" * 50, f"'{'9' * 20}...' is too long: wanted a size"),
+    ("9" * 5000, f"'{'9' * 20}...' is too long: wanted a size"),
+    ("x" * 50, f"'{'x' * 20}...' is not a size"),
 ]
 
 

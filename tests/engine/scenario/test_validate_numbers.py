@@ -71,6 +71,28 @@ SWITCHES = [
     ),
     ("factor", {"imbalance": 0.0}, "runtime.imbalance = 0.0 is not a positive number"),
     ("nan", {"capacity_factor": float("nan")}, "runtime.capacity_factor = nan is not a positive number"),
+    ("inf", {"imbalance": float("inf")}, "runtime.imbalance = inf is not a positive number"),
+    (
+        "huge",
+        {"capacity_factor": 1e30},
+        "runtime.capacity_factor = 1e+30 > 65536; nearest valid: runtime.capacity_factor 65536",
+    ),
+    ("text", {"imbalance": "2"}, "runtime.imbalance = '2' is not a positive number"),
+    ("switch", {"fused_mlp": 1}, "runtime.fused_mlp = 1 is not true or false"),
+    ("maybe", {"fused_norm": 0.0}, "runtime.fused_norm = 0.0 is not true or false"),
+    ("word", {"compile": "yes"}, "runtime.compile = 'yes' is not true or false"),
+    (
+        "choice",
+        {"router_weights": "activation"},
+        "runtime.router_weights = 'activation' is not one of output, activation",
+    ),
+    ("tile", {"float8_tile": 0}, "runtime.float8_tile = 0 < 1; nearest valid: runtime.float8_tile 1"),
+    ("block", {"float8_saved": ("mlps",)}, "unknown block 'mlps', did you mean 'mlp'?"),
+    (
+        "bits",
+        {"attention_output_bits": 64},
+        "runtime.attention_output_bits = 64 > 32; nearest valid: runtime.attention_output_bits 32",
+    ),
     (
         "module",
         {"recompute_modules": ("core_atn",)},

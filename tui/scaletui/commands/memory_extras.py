@@ -105,6 +105,8 @@ def _other(name: str) -> Scenario:
     from scaletui.commands.scenario_file import read_scenario
     from scaletui_engine.validate import validate
 
+    if not name.strip():
+        raise UsageError(tr("--compare wants a scenario file or the name of a shipped scenario"))
     scenario = read_scenario(name)
     validate(scenario)
     return scenario

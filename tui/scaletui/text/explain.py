@@ -31,13 +31,14 @@ SENTENCES: Final = {
     "phase.step": N_("the optimizer step"),
     # ranges
     "reserved.caching_allocator": N_(
-        "the caching allocator: a pool for every stream, each as large as it ever was"
+        "the caching allocator: a pool for every stream, each as large as it ever was, and workspaces"
     ),
     "outside.context": N_("CUDA context, lazy to eager module loading"),
     "outside.context_and_nccl": N_("CUDA context, NCCL and its groups"),
     # assumptions
     "framework.torch": N_("as PyTorch runs it: DDP or FSDP around plain modules"),
     "framework.megatron": N_("as Megatron-LM runs it: distributed optimizer, fp32 main gradients"),
+    "framework.megatron-legacy": N_("as Megatron-LM ran before Transformer Engine: kernels of its own"),
     "framework.deepspeed": N_("as DeepSpeed runs it: ZeRO with 16-bit weights and fp32 master weights"),
     "framework.hf": N_("as Hugging Face models run: eager mode, norms in fp32"),
 }

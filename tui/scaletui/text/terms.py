@@ -82,6 +82,7 @@ TERMS: Final = {
     "moe.gate_output": N_("experts: output of the gate"),
     "moe.down_input": N_("experts: input of the last product"),
     "moe.expert_output": N_("experts: output"),
+    "moe.router_weights": N_("experts: weights of the router"),
     # changes that are no field
     "fix.fused_optimizer": N_("fused optimizer"),
     "fix.loss_chunked": N_("loss in chunks"),

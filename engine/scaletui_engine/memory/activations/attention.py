@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.memory.activations.common import entry, leave
+from scaletui_engine.memory.activations.common import entry, leave, packed
 from scaletui_engine.memory.activations.saved import Saved
 from scaletui_engine.memory.widths import ROW_BYTES
 from scaletui_engine.runtime import Attention, CpExchange, Framework
@@ -32,7 +32,7 @@ def attention(load: Load) -> tuple[Saved, ...]:
 def core(load: Load, features: int) -> tuple[Saved, ...]:
     """The kernel's own: output and log-sum-exp with flash, the scores without."""
     width, runtime = load.widths, load.plan.runtime
-    output = Saved("attention.output", width.inner(features), "attention")
+    output = Saved("attention.output", output_bytes(load, features), "attention")
     if runtime.attention is Attention.UNFUSED:
         return (output, *_scores(load))
     rows = ceil_div(load.tokens * load.arch.heads * ROW_BYTES, load.tp)
@@ -44,6 +44,14 @@ def core(load: Load, features: int) -> tuple[Saved, ...]:
             Saved("attention.output_copy", width.inner(features), "attention", ("wo",)),
         )
     return (output, statistics)
+
+
+def output_bytes(load: Load, features: int) -> int:
+    """Attention's output, in 16 bits or in what the plan packs it into."""
+    bits = load.plan.runtime.attention_output_bits
+    if bits is None:
+        return load.widths.inner(features)
+    return packed(ceil_div(load.tokens * features, load.tp), bits, load)
 
 
 def score_elements(load: Load) -> int:
@@ -65,6 +73,8 @@ def _copied_output(load: Load) -> bool:
 
     So does Megatron-LM before Transformer Engine, and context parallelism that exchanges sequence for heads.
     """
+    if load.plan.runtime.attention_output_bits is not None:
+        return False
     exchange = load.plan.runtime.cp_exchange is CpExchange.ALL_TO_ALL and load.plan.axes.cp > 1
     return exchange or load.eight_bit_inputs or load.framework is Framework.MEGATRON_LEGACY
 

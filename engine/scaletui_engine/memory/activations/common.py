@@ -56,6 +56,13 @@ def norm_copies(load: Load) -> int:
     return ceil_div(load.tokens * load.arch.hidden * kept, load.sp)
 
 
+def packed(elements: int, bits: int, load: Load) -> int:
+    """Elements in few bits, with the fp32 scales of their tiles."""
+    tile = load.plan.runtime.float8_tile
+    scales = 0 if tile is None else FP32 * ceil_div(elements, tile)
+    return ceil_div(elements * bits, 8) + scales
+
+
 def leave(load: Load, block: str, module: str) -> tuple[Saved, ...]:
     """Between a block and the residual stream: a norm after it (Gemma), the mask of a dropout."""
     arch = load.arch

@@ -9,6 +9,7 @@ from scaletui_engine.memory.activations.common import entry, leave
 from scaletui_engine.memory.activations.mlp import block, fused
 from scaletui_engine.memory.activations.saved import Saved
 from scaletui_engine.memory.widths import ROW_BYTES
+from scaletui_engine.runtime import RouterWeights
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
@@ -39,6 +40,14 @@ def routed_rows(load: Load, moe: Moe) -> int:
     return ceil(even * runtime.capacity_factor * runtime.imbalance)
 
 
+def _weighted(load: Load, moe: Moe) -> Saved:
+    """What the gradient of the router's weights needs: what they multiply, or they alone beside it."""
+    rows = routed_rows(load, moe)
+    if load.plan.runtime.router_weights is RouterWeights.OUTPUT:
+        return Saved("moe.expert_output", rows * load.item * load.arch.hidden, "moe")
+    return Saved("moe.router_weights", rows * ROW_BYTES, "moe")
+
+
 def _routed(load: Load, moe: Moe) -> tuple[Saved, ...]:
     row = routed_rows(load, moe) * load.item
     hidden, ffn = load.arch.hidden, ceil_div(moe.ffn, load.etp)
@@ -47,7 +56,7 @@ def _routed(load: Load, moe: Moe) -> tuple[Saved, ...]:
         Saved("moe.permuted_input", row * hidden, "moe", ("w1", "w3")),
         Saved("moe.activation_input", row * entering * ffn, "moe"),
         Saved("moe.down_input", row * ffn, "moe_act", ("w2",)),
-        Saved("moe.expert_output", row * hidden, "moe"),
+        _weighted(load, moe),
     )
     if load.arch.gated and not fused(load):
         return (*saved, Saved("moe.gate_output", row * ffn, "moe"))

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def latent_attention(load: Load, mla: Mla) -> tuple[Saved, ...]:
-    """Latents are cut along the sequence, the projected heads by TP."""
+    """Latents are cut along the sequence, the projected heads by TP.
+
+    What the latents' norms return is a module of its own for recompute: DeepSeek-V3 computes all norms again
+    (arXiv:2412.19437, section 3.2.3), Megatron's layernorm means the two of the residual stream.
+    """
     return (
         *entry(load, "attention", ("wq", "wq_a", "wkv_a")),
         *_latents(load, mla),
@@ -28,13 +32,13 @@ def _latents(load: Load, mla: Mla) -> tuple[Saved, ...]:
     width = load.widths
     query = (
         Saved("attention.query_latent", width.outer(mla.q_lora_rank), "attention"),
-        Saved("attention.query_latent_normed", width.outer(mla.q_lora_rank), "attention", ("wq_b",)),
+        Saved("attention.query_latent_normed", width.outer(mla.q_lora_rank), "latent_norm", ("wq_b",)),
     )
     latent = mla.kv_lora_rank + mla.qk_rope_head_dim
     return (
         *(query if mla.q_lora_rank else ()),
         Saved("attention.kv_latent", width.outer(latent), "attention"),
-        Saved("attention.kv_latent_normed", width.outer(mla.kv_lora_rank), "attention", ("wkv_b",)),
+        Saved("attention.kv_latent_normed", width.outer(mla.kv_lora_rank), "latent_norm", ("wkv_b",)),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.attention import attention, score_elements
-from scaletui_engine.memory.activations.common import FP32, norm_copies
+from scaletui_engine.memory.activations.common import FP32, norm_copies, packed
 from scaletui_engine.memory.activations.experts import experts, routed_rows
 from scaletui_engine.memory.activations.latent import latent_attention
 from scaletui_engine.memory.activations.mlp import mlp
@@ -66,19 +66,23 @@ def in_eight_bits(saved: tuple[Saved, ...], load: Load) -> tuple[Saved, ...]:
     """The same with the inputs of linear layers in 8 bits, where the framework keeps what it quantized.
 
     Transformer Engine does (pytorch/module/linear.py, `saved_inputmat`); torchao keeps the 16-bit input
-    (torchao/float8/float8_linear.py saves `input_hp`).
+    (torchao/float8/float8_linear.py saves `input_hp`). Inputs of activations follow where the plan says so.
     """
-    if not load.eight_bit_inputs:
+    if not load.eight_bit_inputs and not load.plan.runtime.float8_saved:
         return saved
     return tuple(
-        replace(tensor, bytes=ceil_div(tensor.bytes, load.item)) if _quantized(tensor) else tensor
+        replace(tensor, bytes=packed(tensor.bytes // load.item, 8, load))
+        if _quantized(tensor, load)
+        else tensor
         for tensor in saved
     )
 
 
-def _quantized(tensor: Saved) -> bool:
-    """Whether only 8-bit products need a tensor; a router runs in 16 bits."""
-    return bool(tensor.weights) and "router" not in tensor.weights
+def _quantized(tensor: Saved, load: Load) -> bool:
+    """Whether only 8-bit products need a tensor (a router runs in 16 bits), or an activation keeps so few."""
+    if tensor.name.endswith(".activation_input"):
+        return tensor.module in load.plan.runtime.float8_saved
+    return load.eight_bit_inputs and bool(tensor.weights) and "router" not in tensor.weights
 
 
 def _trained(saved: tuple[Saved, ...], unit: Unit) -> tuple[Saved, ...]:
