@@ -92,6 +92,8 @@ class ScaletuiApp(ThemedApp[None]):
     def on_mount(self) -> None:
         """Open on the mode that was asked for, and ask the engine."""
         self.theme_changed_signal.subscribe(self, self._theme_changed)
+        if self.options.replay is not None:
+            self._replay(self.options.replay)
         self.switch_mode(self.options.mode)
         self.evaluation.ask(self.editing.scenario)
 
@@ -106,12 +108,29 @@ class ScaletuiApp(ThemedApp[None]):
         glyphs = glyphs_for(ascii_only=self.options.ascii, hues=self.has_hues)
         return Pen(glyphs, numbers_for(language()), self.options.big)
 
+    def _replay(self, path: str) -> None:
+        """Put a recording in the place of what there is to see now."""
+        from scaletui.screens.replay import open_replay
+
+        self.remove_mode("live")
+        self.add_mode("live", partial(open_replay, path))
+
     def show(self, notice: Notice | None = None) -> None:
         """Show the session on the screen of the mode; what has not changed costs nothing."""
         self.notice = notice or Notice()
-        screen = self.screen_stack[0]
-        if isinstance(screen, ModeScreen) and screen.is_mounted:
+        screen = self._front
+        if screen is not None and screen.is_mounted:
             screen.show(self.session)
+
+    @property
+    def _front(self) -> ModeScreen | None:
+        """The screen that lists and help lie over: a player over its mode, else the mode itself."""
+        return next((each for each in reversed(self.screen_stack) if isinstance(each, ModeScreen)), None)
+
+    @property
+    def _keys(self) -> str:
+        """Whose keys are listed."""
+        return (self._front.KEYS if self._front is not None else "") or self.current_mode
 
     def on_edit_asked(self, message: EditAsked) -> None:
         """Change the scenario, and ask the engine about a new one."""
@@ -170,7 +189,7 @@ class ScaletuiApp(ThemedApp[None]):
 
     def action_help(self) -> None:
         """Every key of this screen."""
-        self.push_screen(HelpScreen(self.current_mode, self.pen))
+        self.push_screen(HelpScreen(self._keys, self.pen))
 
     def action_next_theme(self) -> None:
         """The next theme of the list."""
@@ -179,7 +198,7 @@ class ScaletuiApp(ThemedApp[None]):
 
     def action_command_palette(self) -> None:
         """A list of everything that can be done on this screen."""
-        items = Picking(command_items(self.current_mode))
+        items = Picking(command_items(self._keys))
         self.push_screen(PickScreen(tr("commands"), items, self.pen), self._run_command)
 
     def action_pick_model(self) -> None:

@@ -58,6 +58,8 @@ class ModeScreen(Screen[None]):
     """A screen of the app; subclasses give a mode, their body and how to show a session."""
 
     MODE: ClassVar[str] = ""
+    KEYS: ClassVar[str] = ""
+    """Whose keys footer, help and palette list, where they are not the mode's."""
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 (annotating it would break the base class, which is invariant)
         (0, "-tiny"), (LEAST_WIDTH, "-narrow"), (80, "-normal"), (120, "-wide"), (180, "-huge"),
     ]  # fmt: skip
@@ -73,7 +75,7 @@ class ModeScreen(Screen[None]):
         with Vertical(id="body"):
             yield from self.body()
         yield NoticePane(self.MODE)
-        yield FooterPane(self.MODE)
+        yield FooterPane(self.KEYS or self.MODE)
         yield TooSmallPane()
 
     def body(self) -> Iterable[Widget]:

@@ -1,0 +1,171 @@
+"""The words beside the picture of a collective: the answer, what this step does, what it adds up to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scaletui.state.collective_sight import ways_of
+from scaletui.text.language import N_, tr
+from scaletui.view.cells import width_of
+from scaletui.view.row import Row, Span, beside, fit
+from scaletui.view.rule import rule_row
+from scaletui.view.step_clock import clock_text, pair_text, short_size
+from scaletui.view.table import Column, table_rows
+from scaletui.view.traffic_report import WHAT
+
+if TYPE_CHECKING:
+    from scaletui.state.collective_sight import Sight, Way
+    from scaletui.view.box import Box
+    from scaletui.view.pen import Pen
+
+_PHASES: Final = {
+    "start": N_("every rank holds its own array, cut into {blocks} blocks of {size}"),
+    "ring_scatter": N_("reduce-scatter: each rank adds the block that the rank before it sends"),
+    "ring_gather": N_("all-gather: finished blocks travel round the ring and are put in place"),
+    "tree_up": N_("up the tree: half of the ranks that are left send their sum and are done sending"),
+    "tree_down": N_("down the tree: whoever has the result sends it on to one more rank"),
+    "halving": N_("halving: partners swap halves of what they still sum, half as much each time"),
+    "halving_back": N_("doubling: partners give each other what they have finished, twice as much each time"),
+    "doubling": N_("doubling: partners swap whole arrays; each step doubles the ranks that are in a sum"),
+    "inside_scatter": N_("reduce-scatter inside every node: only the fast links work"),
+    "across_scatter": N_("reduce-scatter across the nodes, of each rank's own piece alone"),
+    "across_gather": N_("all-gather across the nodes, of each rank's own piece alone"),
+    "inside_gather": N_("all-gather inside every node: only the fast links work"),
+    "ring_pipeline": N_("the array goes down the ring block by block, all links at work at once"),
+    "exchange": N_("in step t every rank sends the block for the rank t places further"),
+}
+"""Phase -> what happens in it."""
+NAMES: Final = {
+    "start": N_("start"), "ring_scatter": N_("reduce-scatter"), "ring_gather": N_("all-gather"),
+    "tree_up": N_("up the tree"), "tree_down": N_("down the tree"), "halving": N_("halving"),
+    "halving_back": N_("doubling back"), "doubling": N_("doubling"), "inside_scatter": N_("inside: scatter"),
+    "across_scatter": N_("across: scatter"), "across_gather": N_("across: gather"),
+    "inside_gather": N_("inside: gather"), "ring_pipeline": N_("pipeline"), "exchange": N_("exchange"),
+}  # fmt: skip
+"""Phase -> its name on the track."""
+_WAYS: Final = {
+    "ring": N_("ring"), "tree": N_("tree"), "halving": N_("recursive halving"),
+    "doubling": N_("recursive doubling"), "hierarchical": N_("hierarchical"), "direct": N_("direct"),
+}  # fmt: skip
+
+
+def title(sight: Sight) -> str:
+    """ "ring all-reduce"."""
+    return f"{tr(_WAYS[sight.played.algorithm])} {sight.played.op.value}"
+
+
+def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
+    """What is played, where it stands, what it has cost so far; the longest form that fits."""
+    name, played = title(sight), sight.played
+    size = short_size(played.payload, pen)
+    over = tr("{name} of {size} over {n} ranks", name=name, size=size, n=played.ranks)
+    step = tr("step {step} of {steps}", step=sight.frame.index, steps=sight.player.last)
+    pair = pair_text(sight.frame.sent[sight.rank], sight.total, pen)
+    sent, by_whom = tr("sent {pair}", pair=pair), tr("r{rank} sent {pair}", rank=sight.rank, pair=pair)
+    formula = f"({sight.volume.text})" if _is_formula(sight) else ""
+    forms = (
+        f" {over}: {step}, {by_whom} {formula}", f" {over}: {step}, {by_whom}", f" {over}: {step}, {sent}",
+        f" {name}, {size}: {step}, {sent}", f" {name}: {step}, {sent}", f" {name}: {step}",
+    )  # fmt: skip
+    text = next((form for form in forms if width_of(form) <= width), forms[-1])
+    return fit((Span(text, "title"),), width)
+
+
+def _is_formula(sight: Sight) -> bool:
+    """Whether the rank is one of those that send most, which the formula is of."""
+    return sight.total == sight.volume.factor * sight.played.payload
+
+
+def step_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
+    """Two rows: what the step does, and what it does to the rank that is looked at, with the clock."""
+    size = short_size(_block(sight), pen)
+    text = tr(_PHASES[sight.phase]) if sight.phase in _PHASES else ""
+    if sight.phase == "start":
+        text = text.format(blocks=len(sight.player.starts), size=size)
+    return (
+        fit((Span(f" {text}"),), width),
+        beside(
+            (Span(f" {_own(sight, pen)}", "dim"),), (Span(clock_text(sight.playback, pen), "dim"),), width
+        ),
+    )
+
+
+def _own(sight: Sight, pen: Pen) -> str:
+    """The rank's own part in the step; at the end what it has all come to."""
+    rank, frame = sight.rank, sight.frame
+    if frame.index == sight.player.last:
+        return _sum(sight, pen)
+    facts = []
+    for each in sight.arrivals(rank)[:1]:
+        block = sight.player.lands(each).start
+        count = sight.frame.held[rank][block].bit_count()
+        if each.add:
+            text = tr(
+                "r{rank} adds b{block} from r{source}: {n} of {all} ranks in it",
+                rank=rank, block=block, source=each.source, n=count, all=sight.played.ranks,
+            )  # fmt: skip
+        else:
+            text = tr("r{rank} receives b{block} from r{source}", rank=rank, block=block, source=each.source)
+        facts.append(text)
+    for each in frame.leaves(rank)[:1]:
+        block = sight.player.blocks(each.start, each.stop).start
+        facts.append(tr("sends b{block} to r{target}", block=block, target=each.target))
+    if not facts:
+        return tr("r{rank} waits", rank=rank) if frame.index else _sum(sight, pen)
+    return "; ".join(facts)
+
+
+def _sum(sight: Sight, pen: Pen) -> str:
+    """The formula with its numbers."""
+    number, played = pen.numbers, sight.played
+    total = number.size(int(sight.volume.factor * played.payload))
+    return tr(
+        "at most {formula} {times} {size} = {total} a rank, in {steps} steps, n = {n}",
+        formula=sight.volume.text, times=pen.glyphs.times, size=number.size(played.payload), total=total,
+        steps=sight.player.last, n=played.ranks,
+    )  # fmt: skip
+
+
+def _block(sight: Sight) -> int:
+    starts = (*sight.player.starts, sight.player.procedure.elements)
+    return max(starts[1] - starts[0], 0) * sight.player.item
+
+
+def origin_text(sight: Sight) -> str:
+    """Which row of the traffic table this is, or that it is none."""
+    choice = sight.choice
+    if choice.row is None:
+        return tr("free choice")
+    text = f"{choice.group}: {tr(WHAT[choice.what])}"
+    if choice.group_ranks:
+        text += ", " + tr("{n} of {all} ranks", n=sight.played.ranks, all=choice.group_ranks)
+    return text
+
+
+def ways_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """Every algorithm that takes the group, side by side; the one that is played is marked."""
+    if box.height < 3:
+        return ()
+    head = rule_row(tr("{op} of {n} ranks", op=sight.played.op.value, n=sight.played.ranks), box.width, pen)
+    lines = [_way(sight, way, pen) for way in ways_of(sight.played)]
+    columns = (
+        Column(tr("algorithm")), Column(tr("steps"), numeric=True),
+        Column(tr("most sent by a rank"), numeric=True), Column(tr("as a formula"), rank=2),
+        Column(tr("leaves a node") if sight.played.nodes > 1 else "", numeric=True, rank=1),
+    )  # fmt: skip
+    table = table_rows(columns, lines, box.width - 1, pen.glyphs.ellipsis)
+    return (head, *(fit((Span(" "), *row), box.width) for row in table))[: box.height]
+
+
+def _way(sight: Sight, way: Way, pen: Pen) -> tuple[Span, ...]:
+    played = way.name == sight.played.name
+    mark = pen.glyphs.pointer if played else " "
+    role, number = "accent" if played else "text", pen.numbers
+    algorithm = way.name.partition("-")[0] if way.name != "all-to-all" else "direct"
+    return (
+        Span(f"{mark} {tr(_WAYS[algorithm])}", role),
+        Span(number.integer(way.steps), role),
+        Span(number.size(way.sent), role),
+        Span(f"{way.volume.text} {pen.glyphs.times} S", "dim"),
+        Span(number.size(way.crossing) if sight.played.nodes > 1 else "", role),
+    )
