@@ -233,6 +233,22 @@ def traffic_fsdp_sp(mesh: DeviceMesh) -> dict[str, Any]:
     return step(model, parallel_loss=True)
 
 
+def activation_shapes(mesh: DeviceMesh, *, sequence: bool) -> dict[str, Any]:
+    """Shape of a rank's piece of what every module puts out."""
+    model, found = tensor_parallel(mesh, sequence=sequence), dict[str, list[int]]()
+
+    def keep(name: str) -> Any:
+        def hook(_: nn.Module, __: Any, out: torch.Tensor) -> None:
+            found[name] = list((out.to_local() if isinstance(out, DTensor) else out).shape)
+
+        return hook
+
+    for name, module in model.named_modules():
+        module.register_forward_hook(keep(name))
+    model(torch.zeros(TOKENS, dtype=torch.long))
+    return found
+
+
 def tensor_parallel(mesh: DeviceMesh, *, sequence: bool) -> Model:
     """torchtitan's plan for a Llama, or plain tensor parallelism without it."""
     model = Model()
@@ -258,6 +274,14 @@ def tensor_parallel(mesh: DeviceMesh, *, sequence: bool) -> Model:
     for layer in model.layers:
         parallelize_module(layer, mesh, inside, src_data_rank=None)
     return model
+
+
+def traffic_ddp() -> dict[str, Any]:
+    """The third step: the first finds out in which order gradients are ready, the second agrees on it."""
+    model = nn.parallel.DistributedDataParallel(Model(), bucket_cap_mb=BUCKET_MB)
+    for _ in range(2):
+        one_pass(model, parallel_loss=False)
+    return step(model)
 
 
 def ddp_buckets() -> dict[str, Any]:
@@ -289,8 +313,9 @@ def mesh_of_five() -> dict[str, Any]:
 
 def answer(case: str) -> Any:
     """What one rank says."""
-    if case in ("mesh", "ddp"):
-        return mesh_of_five() if case == "mesh" else ddp_buckets()
+    alone = {"mesh": mesh_of_five, "ddp": ddp_buckets, "traffic-ddp": traffic_ddp}
+    if case in alone:
+        return alone[case]()
     if case in ("fsdp1", "fsdp1-whole"):
         return fsdp1(case == "fsdp1")
     if case.startswith(("tp_fsdp2", "hsdp")):
@@ -303,6 +328,8 @@ def answer(case: str) -> Any:
     if case == "traffic-fsdp-and-sp":
         return traffic_fsdp_sp(init_device_mesh("cpu", (4, 2), mesh_dim_names=("dp", "tp")))
     mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    if case.startswith("activations"):
+        return activation_shapes(mesh, sequence=case.endswith("sp"))
     if case == "fsdp2":
         return fsdp2(mesh)
     return traffic_fsdp(mesh, 2) if case == "traffic-fsdp" else traffic_tp(mesh, sequence=case.endswith("sp"))
@@ -310,7 +337,7 @@ def answer(case: str) -> Any:
 
 def run_rank(case: str, rank: int, world: int, out: int) -> None:
     """The body of a forked process: writes a line of JSON to a pipe."""
-    if case == "ddp":
+    if case.endswith("ddp"):
         dist.init_process_group("gloo", store=dist.HashStore(), rank=rank, world_size=world)
     else:
         dist.init_process_group("fake", store=FakeStore(), rank=rank, world_size=world)

@@ -25,6 +25,8 @@ from scaletui_engine.sharding.ddp import buckets
 from scaletui_engine.sharding.fsdp1 import flat_parameter
 from scaletui_engine.sharding.fsdp2 import Fsdp2, Fsdp2Param, fsdp2_param
 from scaletui_engine.sharding.mesh import Axis, Mesh
+from scaletui_engine.sharding.parameter_view import parameter_view
+from scaletui_engine.sharding.part import Part
 from scaletui_engine.sharding.traffic.table import TrafficRow, traffic
 
 pytestmark = pytest.mark.torch
@@ -51,7 +53,13 @@ def answers() -> dict[str, dict[str, Any]]:
     """What the job prints for all cases: torch takes its time to start."""
     cases = [f"{case}/{world}/{','.join(map(str, range(world)))}" for case, world in WORLDS.items()]
     cases += [f"{case}/{gpus}/{gpus - 1}" for case, (gpus, *_) in PLANS.items()]
-    cases += ["mesh/16384/0,12345,16383", "ddp/1/0"]
+    cases += [
+        "traffic-ddp/1/0",
+        "activations-tp/2/0,1",
+        "activations-sp/2/0,1",
+        "mesh/16384/0,12345,16383",
+        "ddp/1/0",
+    ]
     command = [sys.executable, "-W", "ignore", str(JOB), *cases]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -134,12 +142,9 @@ def test_a_mesh_of_five_axes_on_16384_ranks(rank: int) -> None:
 
 def scenario(gpus: int, microbatches: int = 1, **choices: Any) -> Scenario:
     model, cluster = Model("tiny", "test", ARCH, None, "made for tests"), Cluster(load_gpu("h100-sxm"), gpus)
-    plan = PlanChoices(micro_batch=2, seq=8, runtime=Runtime(reshard_last=True), **choices)
-    axes = plan_from(plan, model, cluster).axes
-    kept = PlanChoices(
-        micro_batch=2, seq=8, runtime=Runtime(reshard_last=True),
-        global_batch=2 * axes.dp * microbatches, **choices,
-    )  # fmt: skip
+    given: dict[str, Any] = {"runtime": Runtime(reshard_last=True), **choices}
+    axes = plan_from(PlanChoices(micro_batch=2, seq=8, **given), model, cluster).axes
+    kept = PlanChoices(micro_batch=2, seq=8, global_batch=2 * axes.dp * microbatches, **given)
     return Scenario(model, cluster, plan_from(kept, model, cluster))
 
 
@@ -176,6 +181,41 @@ def test_counts_and_bytes_that_torch_dispatches(case: str) -> None:
         payload[op] += size
     # The parallel loss reduces behind the dispatcher: CommDebugMode counts it, bytes are not to be seen.
     assert sent(rows, "loss", *left)[1] == payload
+
+
+ACTIVATIONS = {
+    "tok_embeddings": "tok_embeddings.output",
+    "layers.1.attention.wq": "layers.{layer}.attention.q",
+    "layers.1.attention.wk": "layers.{layer}.attention.k",
+    "layers.1.attention.wv": "layers.{layer}.attention.v",
+    "layers.1.attention.wo": "layers.{layer}.attention.output", "layers.1": "layers.{layer}.input",
+    "layers.1.feed_forward.w1": "layers.{layer}.feed_forward.inner",
+    "layers.1.feed_forward.w2": "layers.{layer}.feed_forward.output",
+    "norm": "norm.output", "output": "logits",
+}  # fmt: skip
+"""Module -> what it puts out."""
+
+
+@pytest.mark.parametrize("case", ["activations-tp", "activations-sp"])
+def test_activations_of_tensor_and_sequence_parallelism(case: str) -> None:
+    world = scenario(2, **TP, sequence_parallel=case.endswith("sp"))
+    for rank, held in ranks_of(case).items():
+        for module, name in ACTIVATIONS.items():
+            piece = parameter_view(world, name, Part.ACTIVATIONS).piece(rank)
+            shape = [sum(stop - start for start, stop in along) for along in piece.region]
+            assert held[module] == shape, (module, rank)
+
+
+def test_counts_and_bytes_of_ddp() -> None:
+    """The fake group aborts under DDP: one rank of gloo stands for all, buckets depend on no world."""
+    own = Runtime(bucket_bytes=1024 * 1024 // 128)
+    plan = {"strategy": Strategy.DDP, "precision": "fp32", "runtime": own}
+    rows = traffic(scenario(8, **plan)).implemented
+    held = ranks_of("traffic-ddp")[0]
+    counts, payload = sent(rows)
+    assert counts == held["counts"]
+    assert payload == Counter({"all-reduce": sum(size for _, size in held["calls"])})
+    assert {op for op, _ in held["calls"]} == {"all-reduce"}
 
 
 def test_gradient_buckets_of_ddp() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from pathlib import Path
@@ -10,19 +13,32 @@ from typing import Any
 
 import pytest
 
-from scaletui_engine.catalog import load_model
+from scaletui_engine.catalog import load_gpu, load_model
+from scaletui_engine.cluster import Cluster
 from scaletui_engine.collectives import bandwidth
 from scaletui_engine.collectives.cost import Wires, cost, hierarchical, ring
 from scaletui_engine.collectives.topology import parse_topology
 from scaletui_engine.collectives.wire import Collective, nvls_factor
+from scaletui_engine.defaults import PlanChoices, plan_from
 from scaletui_engine.errors import ParseError, ValueRangeError
+from scaletui_engine.model import Arch, Model
+from scaletui_engine.plan import Recompute, Strategy
+from scaletui_engine.runtime import Runtime
+from scaletui_engine.scenario import Scenario
 from scaletui_engine.sharding.fsdp2 import Fsdp2, fsdp2_param, padded_numel, unit_elements, unshard_groups
-from scaletui_engine.sharding.layout import Layout
+from scaletui_engine.sharding.layout import Layout, checked_layout
 from scaletui_engine.sharding.mesh import Axis, Mesh
-from scaletui_engine.sharding.placement import REPLICATE, shard
+from scaletui_engine.sharding.placement import REPLICATE, lengths, shard
+from scaletui_engine.sharding.traffic.data_volume import Volume, replicated
+from scaletui_engine.sharding.traffic.table import traffic
 from scaletui_engine.tensors import tensors
 
-GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "sharding.json").read_text("utf-8"))
+FOLDER = Path(__file__).parents[2] / "golden"
+sys.path.insert(0, str(FOLDER))
+
+from scoring.sharding import REPORTED  # noqa: E402
+
+GOLDEN = json.loads((FOLDER / "sharding.json").read_text("utf-8"))
 CASES: dict[str, dict[str, Any]] = {case["id"]: case for case in GOLDEN["cases"]}
 
 
@@ -59,6 +75,77 @@ def test_b09_an_integer_regathers_inside_contiguous_groups() -> None:
     assert groups == ((0, 1, 2, 3), (4, 5, 6, 7))
     assert given["numel"] // given["raf"] == expected["bwd_ag_input"]
     assert padded_numel((given["numel"],), given["world"]) == expected["fwd_ag_input"]
+
+
+def traffic_of(gpus: int, arch: Arch, **choices: Any) -> Counter[tuple[str, str]]:
+    """(op, what) -> collectives of a step; one parameter as near to a case as a model gets."""
+    model, cluster = Model("tiny", "test", arch, None, "made for tests"), Cluster(load_gpu("h100-sxm"), gpus)
+    plan = plan_from(PlanChoices(seq=16, precision="fp32", **choices), model, cluster)
+    found = Counter[tuple[str, str]]()
+    for row in traffic(Scenario(model, cluster, plan)).implemented:
+        found[row.call.op.value, row.call.what] += row.call.collectives
+    return found
+
+
+LAYERS = Arch(layers=2, hidden=8, heads=2, kv_heads=2, head_dim=4, ffn=16, vocab=16)
+
+
+@pytest.mark.parametrize(
+    ("key", "runtime"),
+    [
+        ("sync_every", Runtime(reshard_last=True)),
+        ("no_grad_sync_until_last", Runtime(reshard_last=True, no_sync=True)),
+    ],
+)
+def test_b07_microbatches_gather_every_time(key: str, runtime: Runtime) -> None:
+    """Two layers, four microbatches; the root's own gather and reduction are left out."""
+    given, expected = case("B07")
+    assert (given["layers"], given["micro"]) == (2, 4)
+    plan = {"runtime": runtime, "global_batch": given["world"] * given["micro"]}
+    counted = traffic_of(given["world"], LAYERS, **plan)
+    root = {"all-gather": given["micro"], "reduce-scatter": 1 if runtime.no_sync else given["micro"]}
+    gathers = sum(count for (op, _), count in counted.items() if op == "all-gather")
+    scatters = sum(count for (op, _), count in counted.items() if op == "reduce-scatter")
+    assert gathers - root["all-gather"] == expected[key]["all_gather"]
+    assert scatters - root["reduce-scatter"] == expected[key]["reduce_scatter"]
+
+
+def test_b08_recomputing_gathers_no_more() -> None:
+    given, expected = case("B08")
+    arch = replace(LAYERS, layers=given["blocks"])
+    plan = {"runtime": Runtime(reshard_last=True), "recompute": Recompute.FULL}
+    counted = traffic_of(given["world"], arch, **plan)
+    gathers = sum(count for (op, _), count in counted.items() if op == "all-gather")
+    assert (gathers - 1, counted["reduce-scatter", "gradients"] - 1) == (
+        expected["all_gather"], expected["reduce_scatter"],
+    )  # fmt: skip
+
+
+def test_b10_hsdp_reduces_what_is_scattered_already() -> None:
+    given, expected = case("B10")
+    replicas, shards = given["mesh"]
+    weight = unit_elements([(16, 16)], shards)
+    item = given["bytes"] // weight.real
+    assert weight.gathered * item == expected["all_gather_out"] == expected["reduce_scatter_in"]
+    calls = replicated(Volume(weight.real, item, item, shards, replicas))
+    assert [(call.op.value, call.bytes, call.ranks) for call in calls] == [
+        ("all-reduce", expected["all_reduce"], replicas)
+    ]
+
+
+def test_b11_one_shard_still_reduces() -> None:
+    given, expected = case("B11")
+    replicas, shards = given["mesh"]
+    counted = traffic_of(replicas, LAYERS, strategy=Strategy.HSDP, dp_replicate=replicas, dp_shard=shards)
+    ops = Counter(
+        op for (op, what), count in counted.items() if what == "gradient_shards" for _ in range(count)
+    )
+    assert counted["all-gather", "weights_forward"] == expected["all_gather"]
+    assert counted["reduce-scatter", "gradients"] == expected["reduce_scatter"]
+    units = LAYERS.layers + 1
+    assert ops == {"all-reduce": expected["all_reduce"] * units}
+    (call,) = replicated(Volume(given["bytes"] // 4, 4, 4, shards, replicas))
+    assert call.bytes == expected["all_reduce_bytes"]
 
 
 @pytest.mark.parametrize("world", [8, 16, 24, 96, 1024])
@@ -175,6 +262,25 @@ def test_j05_the_tiles_of_torchs_own_picture() -> None:
     assert [each.interval for each in columns] == [(0, 2), (2, 4), (4, 6), (6, 8)]
     tiles = [[list(row.ranks.both(column.ranks) or ()) for column in columns] for row in rows]
     assert tiles == [[[0], [1], [2], [3]], [[4], [5], [6], [7]]]
+
+
+def test_j04_the_lengths_that_a_user_gave_are_shown() -> None:
+    """pytorch #144109: torch's viewer computes even chunks anew, whatever the shards really are."""
+    given, expected = case("J04")
+    total = sum(given["local_cols"])
+    layout = checked_layout(
+        Layout((4, total), Mesh((Axis("a", given["mesh"][0]),)), (lengths(1, tuple(given["local_cols"])),))
+    )
+    shown = [[along[0][0], along[0][1] - 1] for rank in range(4) for along in (layout.slices(rank)[1],)]
+    assert shown == expected["correct"] != expected["torch_shows"]
+    assert [list(layout.holders((0, column))) for column in (0, 4, 5, 13)] == [[0], [1], [2], [3]]
+
+
+def test_every_case_without_a_score_has_a_test() -> None:
+    """J03 is the screen's: tests/tui/sharding/test_views.py."""
+    reported = {name for name, each in CASES.items() if each["kind"] in REPORTED}
+    here = " ".join(name for name in globals() if name.startswith("test_")).upper()
+    assert {name for name in reported if f"_{name}_" not in here} == {"J03"}
 
 
 def test_the_cheapest_algorithm_is_taken() -> None:

@@ -14,7 +14,8 @@ from scaletui_engine.errors import DivisibilityError, ParseError, ScenarioError,
 from scaletui_engine.sharding.context import head_tail
 from scaletui_engine.sharding.distributed_optimizer import BufferRule, optimizer_buffer
 from scaletui_engine.sharding.fsdp1 import flat_parameter
-from scaletui_engine.sharding.layout import Layout, check_shape
+from scaletui_engine.sharding.fsdp2 import Fsdp2, fsdp2_param, held_layout
+from scaletui_engine.sharding.layout import Layout, check_shape, checked_layout
 from scaletui_engine.sharding.mesh import Axis, Mesh, parse_mesh
 from scaletui_engine.sharding.orders import mesh_in_order
 from scaletui_engine.sharding.pipeline_split import (
@@ -25,6 +26,7 @@ from scaletui_engine.sharding.pipeline_split import (
     uniform_split,
 )
 from scaletui_engine.sharding.placement import PARTIAL, REPLICATE, parse_placements, shard
+from scaletui_engine.sharding.placement import head_tail as cut_head_tail
 from scaletui_engine.sharding.zero import zero_buffer
 
 FEW = settings(max_examples=40, deadline=None)
@@ -38,6 +40,7 @@ def layouts(draw: st.DrawFn) -> Layout:
     placement = st.one_of(
         st.sampled_from([REPLICATE, PARTIAL]),
         st.builds(shard, st.integers(0, dims - 1), st.integers(1, 3)),
+        st.builds(cut_head_tail, st.integers(0, dims - 1)),
     )
     mesh = Mesh(tuple(Axis(f"a{index}", size) for index, size in enumerate(sizes)))
     return Layout(shape, mesh, tuple(draw(placement) for _ in sizes))
@@ -218,6 +221,8 @@ def test_layout_strings_that_are_refused(text: str) -> None:
         ("dp=four", ParseError, "'dp=four' is not NAME=SIZE"),
         ("dp=0", ValueRangeError, "dp=0, but an axis has at least 1 rank"),
         ("dp=1000000,tp=1000", ValueRangeError, "= 1000000000 ranks, more than"),
+        ("dp=" + "9" * 40, ValueRangeError, r"mesh axis dp = 9{17}\.\.\. ranks, more than 1048576"),
+        ("x" * 40, ParseError, r"mesh axis 'x{17}\.\.\.' is not NAME=SIZE"),
     ],
 )
 def test_meshes_that_are_refused(mesh: str, error: type[Exception], message: str) -> None:
@@ -231,13 +236,51 @@ def test_meshes_that_are_refused(mesh: str, error: type[Exception], message: str
         ("S(0),R", "S(0) R"),
         ("_S(0,sf=2),Shard(-1),P(max)", "_S(0,sf=2) S(1) P(max)"),
         ("Replicate(), Partial", "R P"),
+        ("HT(-1),S(0;2,3)", "HT(1) S(0;2,3)"),
     ],
 )
 def test_placements(text: str, expected: str) -> None:
     assert " ".join(map(str, parse_placements(text, 2))) == expected
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (10**6, 10**6)])
+@pytest.mark.parametrize("shape", [(0, 3), (10**6, 10**6), (-3, 4), (1, 10**12)])
 def test_shapes_that_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueRangeError, match=f"= {prod(shape)} elements"):
         check_shape(shape)
+
+
+def test_a_refusal_repeats_only_the_beginning_of_what_was_typed() -> None:
+    with pytest.raises(ValueRangeError) as caught:
+        check_shape((10**40, 10**40))
+    assert str(caught.value) == (
+        "shape 10000000000000000... = 10000000000000000... elements, which is not below 1000000000000"
+    )
+
+
+@pytest.mark.parametrize(
+    ("placements", "message"),
+    [
+        ("S(1;2,3,4),R", "3 lengths for the 4 ranks of a: one a rank"),
+        ("S(1;2,3,4,6),R", "lengths of dim 1 add up to 15, but it has 14"),
+        ("S(1;2,3,4,5),S(1)", "dim 1 has given lengths, so no other axis can cut it"),
+    ],
+)
+def test_given_lengths_that_are_refused(placements: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        checked_layout(Layout((4, 14), parse_mesh("a=4,b=2"), parse_placements(placements, 2)))
+
+
+@FEW
+@given(st.integers(1, 40), st.integers(1, 5), st.integers(2, 4))
+def test_a_strided_layout_tells_what_fsdp2_holds(rows: int, dp: int, tp: int) -> None:
+    param = fsdp2_param((rows, 3), Fsdp2(dp, tp=tp, tp_dim=0))
+    real = held_layout(param.declared)
+    assert real is not None
+    assert [real.slices(rank) for rank in range(dp * tp)] == [
+        param.real.slices(rank) for rank in range(dp * tp)
+    ]
+
+
+@pytest.mark.parametrize("placements", ["S(0),S(0)", "_S(0,sf=3),S(0)", "_S(0,sf=2),R"])
+def test_layouts_that_tell_no_other(placements: str) -> None:
+    assert held_layout(Layout((8, 3), parse_mesh("dp=2,tp=2"), parse_placements(placements, 2))) is None

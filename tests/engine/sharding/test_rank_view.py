@@ -14,11 +14,14 @@ from scaletui_engine.defaults import PlanChoices, plan_from
 from scaletui_engine.errors import UnknownNameError, ValueRangeError
 from scaletui_engine.model import Arch, Model, Moe
 from scaletui_engine.plan import Strategy
+from scaletui_engine.runtime import Runtime
 from scaletui_engine.scenario import Scenario
 from scaletui_engine.sharding.holders import holders
 from scaletui_engine.sharding.names import Named, parameter, search, shown
+from scaletui_engine.sharding.orders import Order
 from scaletui_engine.sharding.part import STATES, Part
 from scaletui_engine.sharding.pipeline_place import stages_of
+from scaletui_engine.sharding.rank_card import groups_of
 from scaletui_engine.sharding.rank_view import rank_view
 from scaletui_engine.sharding.tensor_map import Flat, tensor_map
 from scaletui_engine.tensors import tensors
@@ -149,3 +152,35 @@ def test_names_that_are_not_there(name: str, error: type[Exception], message: st
 def test_a_rank_outside_the_world() -> None:
     with pytest.raises(ValueRangeError, match="rank 8 is not in 0 <= rank < world = 8"):
         rank_view(scenario(DENSE, 8), 8)
+
+
+@pytest.mark.parametrize("order", list(Order))
+def test_groups_of_experts_and_second_copies_under_every_numbering(order: Order) -> None:
+    """Every rank is in one group, which its own number finds, and crossings are those of the list."""
+    worlds = [
+        scenario(EXPERTS, 16, ep=4, pp=2, tp=2, global_batch=4),
+        scenario(DENSE, 8, strategy=Strategy.ZERO3, runtime=Runtime(zero_hpz=4)),
+    ]
+    for world in worlds:
+        named = dict(groups_of(world, order))
+        for name in {"ep", "edp", "hpz"} & set(named):
+            groups = named[name]
+            every = list(groups)
+            assert sorted(rank for group in every for rank in group) == list(range(world.plan.axes.world))
+            assert len(every) == groups.count
+            assert all(groups.of(rank) == group for group in every for rank in group)
+            for block in (2, 4, 8):
+                assert groups.crossing(block) == sum(len({r // block for r in group}) > 1 for group in every)
+                assert [groups.crosses(group[0], block) for group in every] == [
+                    len({rank // block for rank in group}) > 1 for group in every
+                ]
+
+
+@pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.ZERO2, Strategy.FSDP1])
+def test_holders_among_many_places_are_those_of_the_rows(strategy: Strategy) -> None:
+    """64 places: runs are found from a few of them."""
+    world = scenario(DENSE, 64, strategy=strategy)
+    named = parameter(DENSE, "layers.2.attention.wk")
+    for element in ((0, 0), (3, 5), (5, 11)):
+        answered = list(holders(world, named, element, Part.OPTIMIZER))
+        assert answered == [rank for rank in range(64) if _has(world, rank, element, Part.OPTIMIZER)]

@@ -14,6 +14,7 @@ from scaletui_engine.model import Arch, Model
 from scaletui_engine.plan import Recompute, Split, Strategy
 from scaletui_engine.runtime import CpExchange, Framework, Runtime
 from scaletui_engine.scenario import Scenario
+from scaletui_engine.sharding.orders import Order
 from scaletui_engine.sharding.rank_card import mesh_card
 from scaletui_engine.sharding.traffic.call import total_sent
 from scaletui_engine.sharding.traffic.data_volume import Volume, deepspeed_zero, zero1, zero3
@@ -167,6 +168,36 @@ def test_nemo_rl_2986_a_domain_is_not_a_node() -> None:
     card = mesh_card(world, 0)
     shards = next(group for group in card.groups if group.name == "dp_shard")
     assert (shards.size, shards.count, shards.leave_node, shards.leave_domain) == (2, 72, 72, 0)
+
+
+def test_zeropp_gathers_for_the_backward_pass_inside_a_node() -> None:
+    """arXiv:2306.10209: with 2 nodes of 8 the second gather stays on NVLink, the first does not."""
+    arch = Arch(layers=2, hidden=512, heads=4, kv_heads=4, head_dim=128, ffn=512, vocab=512)
+    plain, second = (
+        traffic(scenario(16, arch, strategy=Strategy.ZERO3, runtime=Runtime(zero_hpz=group)))
+        for group in (1, 8)
+    )
+    for before, after in ((plain.paper, second.paper), (plain.implemented, second.implemented)):
+        old, new = (
+            next(row for row in rows if row.call.what == "weights_backward") for rows in (before, after)
+        )
+        assert (old.group, old.leave_domain, new.group, new.leave_domain) == ("dp_cp", 1, "hpz", 0)
+        assert (old.call.bytes, new.call.ranks) == (new.call.bytes, 8)
+        assert (new.groups, new.call.sent) == (2, new.call.bytes * 7 // 8)
+        assert new.seconds is not None
+        assert old.seconds is not None
+        assert new.seconds < old.seconds
+
+
+def test_an_order_moves_groups_to_other_links() -> None:
+    """Llama 3's order puts the stages of 2 inside a node, and the data-parallel groups over two."""
+    plan = {"pp": 2, "global_batch": 8}
+    found = {
+        order: {row.group: row.leave_domain for row in traffic(scenario(16, **plan), order=order).implemented}
+        for order in (Order.MEGATRON, Order.LLAMA3)
+    }
+    assert (found[Order.MEGATRON]["pp"], found[Order.MEGATRON]["fsdp"]) == (8, 0)
+    assert (found[Order.LLAMA3]["pp"], found[Order.LLAMA3]["fsdp"]) == (0, 2)
 
 
 def test_a_stage_that_is_not_there() -> None:
