@@ -23,7 +23,7 @@ ENGINE = Path(__file__).parents[2] / "engine" / "scaletui_engine"
 SCENARIO_MODULES = (
     "validate", "edit", "catalog", "scenarios", "stages.py", "defaults.py", "units.py", "fields.py",
     "scenario_file.py", "model_table.py", "gpu_table.py", "toml_text.py", "schedule_rules.py",
-    "optimizers.py", "precisions.py", "sharding", "collectives", "numerics",
+    "optimizers.py", "precisions.py", "schedule", "sharding", "collectives", "numerics",
 )  # fmt: skip
 """Where a scenario is read, edited and checked: what the screens and `scaletui memory` can refuse."""
 WITHOUT_WORDS = re.compile(r"[{} =<>:!]*|\w+_\w+")

@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from scaletui.text.language import N_, tr
-from scaletui_engine.errors import ScenarioError
+from scaletui_engine.errors import ScenarioError, brief
 
 if TYPE_CHECKING:
     from argparse import Action, _MutuallyExclusiveGroup
@@ -111,5 +111,10 @@ def _joined(words: list[str]) -> list[str]:
 def _explain(message: str) -> str:
     for pattern, sentence in _MISTAKES:
         if match := re.fullmatch(pattern, message, re.DOTALL):
-            return tr(sentence, **match.groupdict())
+            return tr(sentence, **{name: _shortened(name, text) for name, text in match.groupdict().items()})
     return message
+
+
+def _shortened(name: str, text: str) -> str:
+    """A value as argparse quotes it, without what no line needs."""
+    return brief(text[1:-1]) if name == "value" and text[:1] == text[-1:] == "'" else text

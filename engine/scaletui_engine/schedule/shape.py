@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from scaletui_engine.errors import ValueRangeError
+from scaletui_engine.errors import ValueRangeError, brief
 from scaletui_engine.schedule.code import MAX_STAGES
 
 
@@ -53,11 +53,13 @@ def check_shape(shape: Shape, slices: int = 1) -> None:
     }
     for name, value in sizes.items():
         if value < 1:
-            raise ValueRangeError(f"{name} {value} < 1", f"{name} 1")
+            found = f"{name} {brief(value)} < 1"
+            raise ValueRangeError(found, f"{name} 1")
     if shape.stages > MAX_STAGES:
-        found = f"ranks {shape.ranks} x chunks {shape.chunks} = {shape.stages} stages"
+        ranks, chunks, stages = map(brief, (shape.ranks, shape.chunks, shape.stages))
+        found = f"ranks {ranks} x chunks {chunks} = {stages} stages"
         raise ValueRangeError(f"{found} > {MAX_STAGES}", f"{MAX_STAGES} stages")
     units = shape.microbatches * slices
     if shape.stages * units > MAX_PLACES:
-        found = f"{shape.stages} stages x {units} microbatches = {shape.stages * units}"
+        found = f"{shape.stages} stages x {brief(units)} microbatches = {brief(shape.stages * units)}"
         raise ValueRangeError(f"{found} > {MAX_PLACES}", f"{MAX_PLACES // shape.stages} microbatches")

@@ -6,6 +6,7 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Final
 
+from scaletui.arguments import UsageError
 from scaletui.commands.output import print_json, print_rows, report_pen, width
 from scaletui.text.language import N_, tr
 
@@ -89,6 +90,7 @@ def _add_output(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Print or write what was asked; the screen when nothing was."""
+    _refuse_empty(args)
     if _asks_nothing(args):
         from scaletui.commands.screen import open_screen, screen_options
 
@@ -107,6 +109,13 @@ def run(args: Namespace) -> int:
     _write_files(args, result)
     _print(args, found, result)
     return 0
+
+
+def _refuse_empty(args: Namespace) -> None:
+    """Raises UsageError for an option that was given nothing."""
+    for option in ("load", "scenario", "compare", "trace", "svg"):
+        if getattr(args, option) is not None and not getattr(args, option).strip(" ,"):
+            raise UsageError(tr("{name} wants a value", name=f"--{option}"))
 
 
 def _asks_nothing(args: Namespace) -> bool:

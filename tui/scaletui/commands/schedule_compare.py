@@ -10,6 +10,7 @@ from scaletui.commands.output import print_json, print_rows, report_pen, width
 from scaletui.commands.schedule_json import as_json
 from scaletui.commands.schedule_request import Asked, asked, choices_of, require_shape, times_of, transport_of
 from scaletui.text.language import tr
+from scaletui.text.refusals import refusal
 from scaletui.view.row import Span
 from scaletui.view.schedule_report import plain, time_text
 from scaletui.view.table import Column, table_rows
@@ -36,14 +37,25 @@ class _Entrant:
     name: str
     found: Asked | None = None
     result: Result | None = None
-    refusal: str = ""
+    error: ScenarioError | None = None
+
+    @property
+    def refusal(self) -> str:
+        """Why it cannot run, empty where it can."""
+        return "" if self.error is None else refusal(self.error)
 
 
 def compare(args: Namespace) -> int:
-    """A table or one JSON object, NAME first, then in the order in which they were listed."""
+    """A table or one JSON object, NAME first, then in the order in which they were listed.
+
+    Raises ScenarioError, the first's refusal, where none can run.
+    """
     if args.scenario is None and args.load is None:
         require_shape(args)
     entrants = [_entrant(args, name) for name in _names(args)]
+    errors = [entrant.error for entrant in entrants if entrant.error is not None]
+    if len(errors) == len(entrants):
+        raise errors[0]
     if args.json:
         print_json({"basis": args.basis, "schedules": [_as_json(entrant) for entrant in entrants]})
         return 0
@@ -71,7 +83,7 @@ def _entrant(args: Namespace, name: str) -> _Entrant:
         found = asked(args, name) if args.scenario or args.load else _asked(args, name)
         timeline = simulate_transport(found.schedule, found.times, transport_of(args))
     except ScenarioError as error:
-        return _Entrant(name, refusal=str(error))
+        return _Entrant(name, error=error)
     deltas = FREED_BY_WEIGHT_GRAD if found.deltas is None else found.deltas
     return _Entrant(name, found, result_of(timeline, deltas))
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.arguments import UsageError
 from scaletui.text.language import tr
-from scaletui_engine.errors import ParseError
+from scaletui.text.refusals import refusal
+from scaletui_engine.errors import ParseError, brief
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -109,7 +110,7 @@ def _times(args: Namespace, field: str, default: str) -> tuple[float, ...]:
     except ValueError:
         option = "--" + field.replace("_", "-")
         raise UsageError(
-            tr("{option}: {text} is not a time, nor times like 1,1,2", option=option, text=repr(text))
+            tr("{option}: {text} is not a time, nor times like 1,1,2", option=option, text=brief(text))
         ) from None
 
 
@@ -126,7 +127,7 @@ def _loaded(args: Namespace, name: str | None) -> Asked:
             ranks, chunks = found.schedule.ranks, found.schedule.shape.chunks
             require_placement(found.schedule.placement, entry(name).placement(ranks, chunks), name)
     except ParseError as error:
-        raise UsageError(f"{args.load}: {error}") from error
+        raise UsageError(f"{args.load}: {refusal(error)}") from error
     remarks = {
         Dialect.B_AND_BW: tr("letters of 2024: B is read as I, BW as B"),
         Dialect.UNDERSCORE: tr("cells of June 2024, as in F0_s4"),

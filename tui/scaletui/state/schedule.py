@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
+from scaletui.text.refusals import refusal
 from scaletui_engine.compat import StrEnum
 from scaletui_engine.errors import ScenarioError
 
@@ -115,7 +116,7 @@ def picture(question: Question) -> SchedulePicture:
         try:
             runs.append(simulate(question, name))
         except ScenarioError as error:
-            refusals.append(f"{name}: {error}")
+            refusals.append(f"{name}: {refusal(error)}")
     return SchedulePicture(question, tuple(runs), _typical_forward(own), tuple(refusals))
 
 

@@ -11,10 +11,12 @@ from functools import cache
 from typing import Final
 
 from scaletui.text.language import N_, language, tr
+from scaletui.text.refusals_schedule import SCHEDULE
 from scaletui.text.refusals_sharding import SHARDING
 from scaletui_engine.errors import ScenarioError
 
 TEMPLATES: Final = (
+    *SCHEDULE,
     *SHARDING,
     # names
     N_("unknown {kind} {name}, did you mean {close}?"),
@@ -67,6 +69,8 @@ TEMPLATES: Final = (
     N_("{value} is not 1, 2 or 4"),
     N_("{value} has the unknown unit {unit}: wanted {wanted}"),
     N_("{value} is not a whole number: wanted {wanted}"),
+    N_("{value} is negative: wanted {wanted}"),
+    N_("{value} is too long: wanted {wanted}"),
     N_("{value} holds half a character, which no file can keep"),
     # scenario files
     N_("{key} is missing: wanted a model of the catalogue, or the fields of one"),
@@ -104,6 +108,7 @@ TEMPLATES: Final = (
     N_("field"),
     N_("command"),
     N_("recompute module"),
+    N_("block"),
     N_("frozen role or tensor"),
     N_("lora target"),
 )

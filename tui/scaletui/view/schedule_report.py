@@ -19,6 +19,9 @@ MOSTLY_IDLE: Final = 0.5
 """Bubble B from which a report warns."""
 MANY: Final = 16
 """Ranks whose numbers are listed one by one."""
+_SMALL: Final = 5e-4
+_LARGE: Final = 1e15
+"""Between them a number is written out: below, three digits show nothing; above, the last ones are noise."""
 
 
 def headline(result: Result, numbers: Numbers) -> str:
@@ -99,7 +102,9 @@ def time_text(result: Result, value: float, numbers: Numbers) -> str:
 
 
 def plain(value: float, numbers: Numbers) -> str:
-    """Up to three digits after the point, none where none are needed."""
+    """Up to three digits after the point, none where none are needed; powers of ten for the far away."""
+    if value and not _SMALL <= abs(value) < _LARGE:
+        return f"{value:.6g}".replace(".", numbers.decimal)
     text = numbers.fixed(value, 3)
     return text.rstrip("0").rstrip(numbers.decimal) if numbers.decimal in text else text
 

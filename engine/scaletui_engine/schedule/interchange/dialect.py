@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scaletui_engine.compat import StrEnum
-from scaletui_engine.errors import ParseError
+from scaletui_engine.errors import ParseError, brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ class Cell(NamedTuple):
 
     def refusal(self, why: str) -> ParseError:
         """An error that says where."""
-        return ParseError(f"line {self.line}, column {self.column}: {self.text[:40]!r} {why}")
+        return ParseError(f"line {self.line}, column {self.column}: {brief(self.text)} {why}")
 
 
 _PAIR: Final = re.compile(r"\((?P<parts>[^()]*)\)\s*OVERLAP_F_B")

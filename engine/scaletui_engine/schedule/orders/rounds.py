@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.errors import DivisibilityError, ValueRangeError
+from scaletui_engine.errors import DivisibilityError, ValueRangeError, brief
 
 if TYPE_CHECKING:
     from scaletui_engine.schedule.orders.request import Request
@@ -55,7 +55,7 @@ def megatron_group(request: Request) -> int:
     group = ranks if request.choices.group is None else request.choices.group
     if not ranks <= group <= microbatches:
         raise ValueRangeError(
-            f"group {group} is outside ranks {ranks} ... microbatches {microbatches}", f"{ranks}"
+            f"group {brief(group)} is outside ranks {ranks} ... microbatches {microbatches}", f"{ranks}"
         )
     _require_remainder(request, group)
     return group
