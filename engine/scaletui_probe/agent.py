@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scaletui_probe import identity
 from scaletui_probe.budget import Budget
 from scaletui_probe.census import Census
+from scaletui_probe.deepspeed import part
 from scaletui_probe.directory import open_directory, ring_directory
 from scaletui_probe.gauges import Gauges
 from scaletui_probe.layout import Event, Kind, Mode, Reason
@@ -57,6 +58,8 @@ class Agent:
         self._gauges = Gauges()
         self._gauges.find_device()
         self._ring = self._open_ring()
+        self._unseen_from = -1
+        """The step after which no hook saw another, since torch.compile compiled one."""
         self._step_ns = 0
         self._last_step_ns = 0
         self._records = Budget(_RECORD_SHARE)
@@ -88,7 +91,7 @@ class Agent:
 
     def before_step(self, optimizer: Any) -> None:
         """The optimizer is about to step; in the training thread."""
-        if time.monotonic_ns() < self._census.due_ns:
+        if time.monotonic_ns() < self._census.due_ns or not part(optimizer).begins:
             return
         begin = time.thread_time_ns()
         self._census.before_step(optimizer)
@@ -96,6 +99,8 @@ class Agent:
 
     def after_step(self, optimizer: Any) -> None:
         """The optimizer has stepped; in the training thread."""
+        if not part(optimizer).ends:
+            return
         now = time.monotonic_ns()
         leads = self._optimizers.stepped(optimizer)
         if leads:
@@ -104,6 +109,14 @@ class Agent:
         counting = self._census.is_open() or self._optimizers.steps_of(optimizer) == 1
         if counting or (leads and now >= self._records.next_ns):
             self._publish(counting)
+
+    def step_is_compiled(self) -> None:
+        """torch.compile is compiling an optimizer's step: what it runs from now on calls no hook, and nobody
+        tells which optimizer that is."""
+        if not self._census.is_hidden:
+            self._census.hide(Reason.COMPILED)
+            self._unseen_from = self._optimizers.step
+            self._put_step()
 
     def _publish(self, counting: bool) -> None:
         begin = time.thread_time_ns()
@@ -124,6 +137,8 @@ class Agent:
         if self._gauges.find_device() or self._optimizers.step <= 1:
             self._ring.put_header(self._header())
             self._tell_of_device()
+        if self._census.is_hidden:
+            return
         tensors = sum(len(group["params"]) for o in job.optimizers for group in o.param_groups)
         key = (len(job.optimizers), tensors, len(job.units), len(job.modules))
         if key != self._plan_key:
@@ -159,12 +174,15 @@ class Agent:
         return measures, self._census.put_now(measures, on_accelerator, whatever_it_costs)
 
     def _put_clock(self, measures: Measures) -> None:
-        found = {"step": self._optimizers.step, "probe_cpu_ns": self._hook_cpu_ns + self.thread_cpu_ns}
+        measures.put({"probe_cpu_ns": self._hook_cpu_ns + self.thread_cpu_ns})
+        if self._optimizers.step == self._unseen_from:
+            measures.lack("step", Reason.COMPILED)
+            return
+        measures.put({"step": self._optimizers.step})
         if self._step_ns:
-            found["step_ns"] = self._step_ns
+            measures.put({"step_ns": self._step_ns})
         else:
             measures.lack("step", Reason.NO_STEP_YET)
-        measures.put(found)
 
     def _put(self, kind: Kind, measures: Measures, bits: bytes) -> None:
         self._write(self._record(kind, measures, bits))

@@ -19,6 +19,7 @@ _HOOK_SHARE = 0.0008
 _THREAD_SHARE = 0.0003
 _ALWAYS = 2
 """Steps that are always counted: the first makes the optimizer's state, the second runs like all others."""
+_NEVER = 1 << 63
 
 
 class Census:
@@ -31,6 +32,8 @@ class Census:
         """The last count around a step."""
         self.bits = b""
         """The units that were unsharded then."""
+        self.is_hidden = False
+        """Whether optimizers work where no hook sees them, so that no state can be told."""
         self._optimizers = optimizers
         self._in_thread = Budget(_THREAD_SHARE)
         self._in_hooks = Budget(_HOOK_SHARE)
@@ -38,6 +41,7 @@ class Census:
         self._cost_ns = 0
         self._held: dict[str, Held] = {}
         self._python_gradients = False
+        self._states = self._unsharded = Reason.NO_STEP_YET
         self.counted.lack("states", Reason.NO_STEP_YET)
         self.counted.lack("unsharded", Reason.NO_STEP_YET)
 
@@ -64,21 +68,46 @@ class Census:
         """Count the rest, in the training thread."""
         begin = time.thread_time_ns()
         job = self.look()
+        if not self.is_hidden and not job.is_readable():
+            self.hide(Reason.NOT_SUPPORTED)
+        if not self.is_hidden:
+            self._count(job, on_accelerator)
+            self._in_hooks.spent(time.monotonic_ns(), self._cost_ns + time.thread_time_ns() - begin)
+            self.due_ns = self._in_hooks.next_ns if self._optimizers.step >= _ALWAYS else 0
+        return job
+
+    def _count(self, job: states.Job, on_accelerator: bool) -> None:
         self._held.update(self._gradients or {})
+        self._gradients = None
         for name in states.SOMETIMES:
             self._held.pop(name, None)
         self._held.update(states.after_step(job))
-        self._gradients = None
         self._python_gradients = self._only_fsdp2(job)
         self.counted = Measures()
         if "buffers" not in self._held:
             self.counted.lack("states", Reason.NOT_SUPPORTED)
         unsharded, self.bits = group_bits(job.units)
+        if states.unsharded_is_known(job):
+            self._unsharded = Reason.AVAILABLE
+            self.counted.put({"groups_unsharded": unsharded})
+        else:
+            self._unsharded = Reason.NOT_SUPPORTED
+            self.counted.lack("unsharded", self._unsharded)
+            for name in states.UNSHARDED:
+                self._held.pop(name, None)
         self.counted.put(states.measures(self._held, on_accelerator))
-        self.counted.put({"counted_at_step": self._optimizers.step, "groups_unsharded": unsharded})
-        self._in_hooks.spent(time.monotonic_ns(), self._cost_ns + time.thread_time_ns() - begin)
-        self.due_ns = self._in_hooks.next_ns if self._optimizers.step >= _ALWAYS else 0
-        return job
+        self.counted.put({"counted_at_step": self._optimizers.step})
+
+    def hide(self, reason: Reason) -> None:
+        """Count no states from now on, and say why; units that are in sight are still looked at."""
+        self.is_hidden = True
+        self.due_ns = _NEVER
+        self.counted, self.bits = Measures(), b""
+        self._held, self._gradients = {}, None
+        self._states = reason
+        self._unsharded = Reason.NOT_SUPPORTED if reason is Reason.NOT_SUPPORTED else self._unsharded
+        self.counted.lack("states", reason)
+        self.counted.lack("unsharded", Reason.NOT_COUNTED)
 
     def _only_fsdp2(self, job: states.Job) -> bool:
         known = {id(parameter) for unit in job.units for parameter in unit.parameters()}
@@ -94,19 +123,28 @@ class Census:
         now = time.monotonic_ns()
         fresh = {name: held for name, held in self._held.items() if not name.endswith("gradients")}
         fresh.pop("unsharded_weights", None)
-        measures.lack("states", Reason.NOT_COUNTED if self._held else Reason.NO_STEP_YET)
+        measures.lack("states", Reason.NOT_COUNTED if self._held else self._states)
         measures.lack("unsharded", Reason.NOT_COUNTED)
         bits = b""
         if whatever_it_costs or now >= self._in_thread.next_ns:
             begin = time.thread_time_ns()
-            job_units = units(self._optimizers.alive())
-            fresh.update(states.unsharded_now(job_units))
-            if self._python_gradients:
-                fresh["gradients"] = states.sharded_gradients_now(job_units)
-            count, bits = group_bits(job_units)
-            measures.put({"groups_unsharded": count})
+            bits = self._look_up(measures, fresh)
             self._in_thread.spent(now, time.thread_time_ns() - begin)
         measures.put(states.measures(fresh, on_accelerator))
         if self._held:
             measures.put({"counted_at_step": self.counted.get("counted_at_step") or 0})
+        return bits
+
+    def _look_up(self, measures: Measures, fresh: dict[str, Held]) -> bytes:
+        """What is unsharded now. Before the first step only FSDP2's registry tells of units."""
+        found = units(self._optimizers.alive())
+        before_any_count = self._unsharded is Reason.NO_STEP_YET
+        if self._unsharded is not Reason.AVAILABLE and not (before_any_count and found):
+            measures.lack("unsharded", self._states if before_any_count else self._unsharded)
+            return b""
+        fresh.update(states.unsharded_now(found))
+        if self._python_gradients and not self.is_hidden:
+            fresh["gradients"] = states.sharded_gradients_now(found)
+        count, bits = group_bits(found)
+        measures.put({"groups_unsharded": count})
         return bits

@@ -2,7 +2,8 @@
 
 A flat parameter documents what it keeps and what it gathers in its own attributes
 (torch/distributed/fsdp/_flat_param.py, class FlatParameter). Where an optimizer holds the original
-parameters, nothing leads from them to the flat one: they are counted by storage like those of any job.
+parameters, nothing leads from them to the flat one: they are counted by storage like those of any job, and
+what is unsharded is not available.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ _GATHERED = ("_full_param_padded", "_full_prec_full_param_padded", "_mp_shard")
 def is_flattened(parameter: Any) -> bool:
     """Whether FSDP1 has marked it: a flat parameter, or an original one that lies in one."""
     return bool(getattr(parameter, "_fsdp_flattened", False))
+
+
+def hides_flat(parameters: Iterable[Any]) -> bool:
+    """Whether original parameters lie in a flat one that cannot be seen: what is gathered is not known."""
+    return any(is_flattened(p) and not getattr(p, "_is_flat_param", False) for p in parameters)
 
 
 def units(optimizers: Iterable[Any]) -> list[Fsdp1Unit]:
@@ -50,6 +56,10 @@ class Fsdp1Unit:
     def sharded_weights(self) -> list[Any]:
         """The shard that this rank keeps."""
         return [getattr(self._flat, _KEPT, None)]
+
+    def master_weights(self) -> list[Any]:
+        """None: the shards themselves are what the optimizer updates."""
+        return []
 
     def sharded_gradients(self) -> list[Any]:
         """The reduced gradient: saved between accumulation steps, on the host when offloaded."""

@@ -72,6 +72,10 @@ class Fsdp2Unit:
         """The padded flat shards that this rank keeps."""
         return [parameter._sharded_param_data for parameter in self._group.fsdp_params]
 
+    def master_weights(self) -> list[Any]:
+        """None: the shards themselves are what the optimizer updates."""
+        return []
+
     def sharded_gradients(self) -> list[Any]:
         """Gradients of the shards. FSDP2 sets them itself, in Python, so that any thread may look."""
         return [parameter.grad for parameter in self.parameters()]

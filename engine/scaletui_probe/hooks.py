@@ -2,7 +2,7 @@
 
 They are PyTorch's global step hooks, looked up at every step, so that optimizers made earlier have them
 too. Nothing of a module is hooked: not its passes, not its making. While torch.compile traces an optimizer
-step they do nothing.
+step they leave a note and do nothing else: to the compiler both are constants, so that graphs stay the same.
 """
 
 from __future__ import annotations
@@ -24,6 +24,15 @@ def _is_traced() -> bool:
     return is_compiling is not None and bool(is_compiling())
 
 
+def _note_tracing() -> None:
+    """Called by torch.compile itself, once for each trace of a step; what is compiled does not call it."""
+    if HOOKS is not None:
+        HOOKS.traced()
+
+
+_note_tracing._dynamo_marked_constant = True  # type: ignore[attr-defined]  # as assume_constant_result does
+
+
 class StepHooks:
     """Stands between PyTorch and the agent; makes the agent at the first step."""
 
@@ -34,6 +43,7 @@ class StepHooks:
     def before(self, optimizer: Any, _arguments: Any, _named: Any) -> None:
         """PyTorch's global step pre-hook."""
         if _is_traced():
+            _note_tracing()
             return
         agent = self.agent
         if agent is None:
@@ -54,6 +64,16 @@ class StepHooks:
             return
         try:
             agent.after_step(optimizer)
+        except Exception as error:
+            agent.swallow(error)
+
+    def traced(self) -> None:
+        """A step is being compiled: say so, in a ring that this may begin."""
+        agent = self.start()
+        if agent is None or agent.quiet:
+            return
+        try:
+            agent.step_is_compiled()
         except Exception as error:
             agent.swallow(error)
 

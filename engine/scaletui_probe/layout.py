@@ -83,6 +83,8 @@ class Reason(IntEnum):
     """This kind of record does not count it."""
     NOT_SUPPORTED = 7
     """This platform, version of PyTorch or kind of job does not offer it."""
+    COMPILED = 8
+    """torch.compile has compiled an optimizer's step: what runs then calls no hook."""
 
 
 REASON_TEXT = {
@@ -94,6 +96,7 @@ REASON_TEXT = {
     Reason.READ_FAILED: "not available: reading failed",
     Reason.NOT_COUNTED: "not available: not counted in this kind of record",
     Reason.NOT_SUPPORTED: "not available: not supported here",
+    Reason.COMPILED: "not available: the optimizer step is compiled and calls no hook",
 }
 
 

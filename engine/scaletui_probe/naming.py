@@ -1,8 +1,11 @@
-"""The names of parameters: in FSDP2's modules, as the optimizer was told, or by their place in it."""
+"""The names of parameters: in FSDP2's modules, as DeepSpeed or the optimizer was told, or by their place in
+the optimizer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from scaletui_probe import deepspeed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +21,8 @@ def named(job: Job) -> list[tuple[str, Any]]:
     for module in job.modules:
         for name, parameter in module.named_parameters():
             found.setdefault(id(parameter), (plain_name(name), parameter))
+    for name, parameter in deepspeed.named(job.optimizers):
+        found.setdefault(id(parameter), (plain_name(name), parameter))
     for name, parameter in _optimized(job):
         found.setdefault(id(parameter), (name, parameter))
     for position, parameter in enumerate(job.parameters()):
@@ -29,6 +34,8 @@ def _optimized(job: Job) -> Iterator[tuple[str, Any]]:
     """What optimizers hold: an optimizer that was made from named parameters has kept their names, others
     give "group.index", behind the optimizer's own index where there are several."""
     for number, optimizer in enumerate(job.optimizers):
+        if deepspeed.owner(optimizer) is not None:
+            continue
         ahead = f"{number}." if len(job.optimizers) > 1 else ""
         for group_number, group in enumerate(optimizer.param_groups):
             told = group.get("param_names") or ()

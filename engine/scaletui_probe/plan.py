@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scaletui_probe import fsdp1
+from scaletui_probe import deepspeed, fsdp1
 from scaletui_probe.fsdp2 import dtype_name
 from scaletui_probe.layout import PARAMETER_COLUMNS
 from scaletui_probe.naming import named, plain_name
@@ -59,7 +59,7 @@ def _parameter_rows(job: Job) -> list[list[Any]]:
         rows.append(
             [
                 name,
-                list(parameter.shape),
+                list(getattr(parameter, "ds_shape", parameter.shape)),
                 dtype_name(parameter.dtype),
                 bool(parameter.requires_grad),
                 optimizer,
@@ -125,7 +125,7 @@ def _widest_mesh(job: Job) -> Any:
 def _wrapper(job: Job) -> str:
     if job.units:
         return job.units[0].wrapper
-    if any(hasattr(optimizer, "fp32_partitioned_groups_flat") for optimizer in job.optimizers):
+    if any(deepspeed.owner(optimizer) is not None for optimizer in job.optimizers):
         return "deepspeed"
     return "fsdp1" if any(fsdp1.is_flattened(parameter) for parameter in job.optimized()) else "plain"
 

@@ -1,16 +1,17 @@
 """The bytes of each part of the job's memory, by storage.
 
-Modules are known from FSDP2's registry alone. In any other job (plain, DDP, FSDP1) weights, gradients and
-optimizer are those of the parameters that optimizers hold: exact for them, while frozen weights that no
-optimizer holds cannot be seen, buffers are not available, and full-precision copies of weights count as
-weights. So it is for what an FSDP2 job has outside the modules that `fully_shard` was applied to.
+Modules are known from FSDP2's registry alone. In any other job (plain, DDP, FSDP1, DeepSpeed) weights,
+gradients and optimizer are those of the parameters that optimizers hold: exact for them, while frozen
+weights that no optimizer holds cannot be seen, buffers are not available, and full-precision copies of
+weights count as weights, but for DeepSpeed's, which are known. So it is for what an FSDP2 job has outside
+the modules that `fully_shard` was applied to.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scaletui_probe import fsdp2
+from scaletui_probe import deepspeed, fsdp1, fsdp2
 from scaletui_probe.storage import Held, StorageCount
 from scaletui_probe.units import Unit, units
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 SOMETIMES = ("buffers", "master_weights")
 """Parts that are counted only where they can be told."""
+UNSHARDED = ("unsharded_weights", "unsharded_gradients")
 _HALF = ("torch.bfloat16", "torch.float16")
 
 
@@ -44,10 +46,14 @@ class Job(NamedTuple):
         return bool(known) and all(id(parameter) in known for parameter in self.optimized())
 
     def optimized(self) -> Iterator[Any]:
-        """The parameters that optimizers update."""
+        """The parameters that optimizers update; not DeepSpeed's flat partitions of them."""
         for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
+            for group in optimizer.param_groups if deepspeed.owner(optimizer) is None else ():
                 yield from group["params"]
+
+    def is_readable(self) -> bool:
+        """Whether no optimizer works below a wrapper whose parts are not known."""
+        return all(deepspeed.is_readable(optimizer) for optimizer in self.optimizers)
 
 
 def look(optimizers: list[Any]) -> Job:
@@ -74,8 +80,10 @@ def after_step(job: Job) -> dict[str, Held]:
     unsharded = count.add([unit.unsharded_weights() for unit in job.units])
     for module in job.modules:
         weights = _sum(weights, count.add(list(module.parameters())))
-    weights, master = _optimized(job, count, weights)
-    master = _sum(master, count.add([_entries(optimizer, master=True) for optimizer in job.optimizers]))
+    master = count.add([unit.master_weights() for unit in job.units])
+    weights, copies = _optimized(job, count, weights)
+    named = count.add([_entries(optimizer, master=True) for optimizer in job.optimizers])
+    master = _sum(_sum(master, copies), named)
     held = {"weights": weights, "unsharded_weights": unsharded}
     if job.modules or any(master):
         held["master_weights"] = master
@@ -112,6 +120,11 @@ def _entries(optimizer: Any, master: bool) -> list[Any]:
 
 def _sum(left: Held, right: Held) -> Held:
     return Held(left.device + right.device, left.host + right.host)
+
+
+def unsharded_is_known(job: Job) -> bool:
+    """Whether all that can be unsharded is in sight."""
+    return not fsdp1.hides_flat(job.optimized())
 
 
 def unsharded_now(job_units: list[Unit]) -> dict[str, Held]:

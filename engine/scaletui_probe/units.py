@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from scaletui_probe import fsdp1, fsdp2
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from scaletui_probe import deepspeed, fsdp1, fsdp2
 
 
 class Unit(Protocol):
-    """What the probe asks of FSDP2 groups and FSDP1 flat parameters; None in a list is nothing."""
+    """What the probe asks of FSDP2 groups, FSDP1 flat parameters and ZeRO groups; None in a list is
+    nothing."""
 
     wrapper: str
 
     def parameters(self) -> list[Any]: ...
     def sharded_weights(self) -> list[Any]: ...
+    def master_weights(self) -> list[Any]: ...
     def sharded_gradients(self) -> list[Any]: ...
     def unsharded_weights(self) -> list[Any]: ...
     def unsharded_gradients(self) -> list[Any]: ...
@@ -26,9 +25,9 @@ class Unit(Protocol):
     def facts(self) -> dict[str, Any]: ...
 
 
-def units(optimizers: Iterable[Any]) -> list[Unit]:
+def units(optimizers: list[Any]) -> list[Unit]:
     """All units of the job, in the order of a record's `unsharded_groups` bits."""
-    return [*fsdp2.units(), *fsdp1.units(optimizers)]
+    return [*fsdp2.units(), *fsdp1.units(optimizers), *deepspeed.units(optimizers)]
 
 
 def group_bits(job: list[Unit]) -> tuple[int, bytes]:

@@ -7,35 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from probe.stand_ins import FakeTensor
 
 from scaletui_probe import fsdp2
 from scaletui_probe.storage import StorageCount
 from scaletui_probe.units import Unit, group_bits
-
-
-class FakeStorage:
-    """Memory at an address."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-
-    def nbytes(self) -> int:
-        return self._size
-
-    def data_ptr(self) -> int:
-        return id(self)
-
-
-class FakeTensor:
-    """A tensor with memory and no more."""
-
-    def __init__(self, size: int, gradient: FakeTensor | None = None) -> None:
-        self.device = SimpleNamespace(type="cuda")
-        self.grad = gradient
-        self._storage = FakeStorage(size)
-
-    def untyped_storage(self) -> FakeStorage:
-        return self._storage
 
 
 class FSDPState:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from probe.workbench import Ring, Workbench
@@ -12,31 +13,43 @@ from probe.workbench import Ring, Workbench
 from scaletui_probe.layout import Event, Kind, Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from scaletui_probe.record import Measures
 
 pytestmark = pytest.mark.torch
 
 STEPS = 4
 PARTS = ("weights", "gradients", "optimizer")
-WRAPPERS = {"fsdp1": "fsdp1", "fsdp1-flat": "fsdp1", "ddp": "plain"}
-"""Of jobs whose modules are not known; all others are of FSDP2."""
+GPUS = len(glob.glob("/dev/nvidia[0-9]*"))
+FSDP2 = ("fsdp2", "mixed", "tied", "accumulate", "frozen", "mixed-tied-accumulate")
+FSDP1 = (
+    "fsdp1",
+    "fsdp1-flat",
+    "fsdp1-mixed",
+    "fsdp1-flat-mixed",
+    "fsdp1-flat-accumulate",
+    "fsdp1-accumulate",
+)
+DDP = ("ddp", "ddp-tied", "ddp-accumulate", "ddp-views")
+HSDP = ("hsdp", "hsdp-mixed", "hsdp-tied", "hsdp-accumulate")
 JOBS = {
-    "plain": (2, ("fsdp2",)),
-    "2 ranks": (2, ("mixed", "tied", "accumulate", "frozen", "fsdp1", "fsdp1-flat", "ddp")),
-    "4 ranks": (4, ("fsdp2", "hsdp")),
+    "2 ranks": (2, "cpu", (*FSDP2, *FSDP1, *DDP)),
+    "4 ranks": (4, "cpu", ("fsdp2", "mixed", "accumulate", *HSDP, "fsdp1-flat", "fsdp1", "ddp")),
+    "GPUs": (min(GPUS, 4), "cuda", (*FSDP2, *DDP, *(FSDP1 if GPUS > 1 else ()), *(HSDP if GPUS > 3 else ()))),
 }
-
-UNKNOWN = (None, Reason.NOT_SUPPORTED)
+"""Of HSDP's 4 ranks 2 have the same shards; a layer of one row leaves all ranks but the first of a shard
+group with empty ones."""
 
 
 Counted = dict[tuple[str, int], tuple[Ring, dict[str, int]]]
 """By shape and rank: the ring, and what the rank counted."""
 
 
-def run(folder: Path, ranks: int, shapes: tuple[str, ...]) -> Counted:
+def run(folder: Path, ranks: int, device: str, shapes: tuple[str, ...]) -> Counted:
     bench = Workbench(folder / "rings", folder)
-    outcome = bench.run(bench.torchrun(ranks, "train.py", str(STEPS), *shapes))
+    outcome = bench.run(bench.torchrun(ranks, "train.py", str(STEPS), *shapes), DEVICE=device)
     assert outcome.code == 0, outcome.output
     rings = {ring.header.pid: ring for ring in outcome.rings}
     found = {}
@@ -54,38 +67,52 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Counted]:
     return cache(lambda name: run(tmp_path_factory.mktemp("job"), *JOBS[name]))
 
 
-def buffers_of(ring: Ring) -> tuple[int | None, Reason]:
-    measures = ring.last(Kind.STEP).measures
-    return measures.get("buffers_host"), measures.reason("buffers_host")
+def cases() -> Iterator[Any]:
+    """Every shape of every job; those on GPUs where there are any."""
+    for name, (ranks, device, shapes) in JOBS.items():
+        marks = [pytest.mark.cuda] if device == "cuda" else []
+        for shape in shapes if ranks else ():
+            yield pytest.param(name, shape, id=f"{shape}-{name.replace(' ', '-')}", marks=marks)
 
 
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    [
-        pytest.param("plain", "fsdp2", id="fsdp2-2-ranks-one-with-an-empty-shard"),
-        pytest.param("2 ranks", "mixed", id="fsdp2-bf16-with-fp32-shards"),
-        pytest.param("2 ranks", "tied", id="fsdp2-tied-embedding"),
-        pytest.param("2 ranks", "accumulate", id="fsdp2-gradient-accumulation"),
-        pytest.param("2 ranks", "frozen", id="fsdp2-frozen-embedding"),
-        pytest.param("2 ranks", "fsdp1", id="fsdp1-original-parameters"),
-        pytest.param("2 ranks", "fsdp1-flat", id="fsdp1-flat-parameters"),
-        pytest.param("2 ranks", "ddp", id="ddp"),
-        pytest.param("4 ranks", "fsdp2", id="fsdp2-4-ranks-three-with-empty-shards"),
-        pytest.param("4 ranks", "hsdp", id="hsdp-2-by-2"),
-    ],
-)
+def known(measures: Measures, part: str) -> int | Reason:
+    """Bytes of a part on every device together, or why there are none."""
+    names = (f"{part}_device", f"{part}_host")
+    found = [value for value in map(measures.get, names) if value is not None]
+    return sum(found) if found else measures.reason(names[1])
+
+
+@pytest.mark.parametrize(("name", "shape"), cases())
 def test_parts_equal_the_count_made_inside_the_job(
     job: Callable[[str], Counted], name: str, shape: str
 ) -> None:
     ranks = {rank: pair for (other, rank), pair in job(name).items() if other == shape}
-    known = shape not in WRAPPERS
     for rank, (ring, count) in ranks.items():
-        assert buffers_of(ring) == ((count["buffers"], Reason.AVAILABLE) if known else UNKNOWN)
-        assert (ring.plan["buffers"] is not None) == known
-        measured = {part: ring.held(Kind.STEP, part) for part in PARTS}
-        assert measured == {part: count[part] for part in PARTS}
-        assert ring.last(Kind.STEP).measures.get("step") == count["step"] == STEPS
+        measures = ring.last(Kind.STEP).measures
+        assert {part: known(measures, part) for part in PARTS} == {part: count[part] for part in PARTS}
+        assert measures.get("step") == count["step"] == STEPS
         assert (ring.header.rank, ring.header.world_size) == (rank, len(ranks))
-        assert ring.plan["wrapper"] == WRAPPERS.get(shape, "fsdp2")
         assert ring.last(Kind.EVENT).event is Event.EXIT
         assert ring.last(Kind.EVENT).errors == 0
+
+
+WRAPPERS = {"ddp": "plain", "fsdp1": "fsdp1"}
+"""Of jobs whose modules are not known; all others are of FSDP2."""
+
+
+@pytest.mark.parametrize(("name", "shape"), cases())
+def test_what_cannot_be_seen_is_not_available(job: Callable[[str], Counted], name: str, shape: str) -> None:
+    """Buffers without modules; and FSDP1's gathered weights, when optimizers hold original parameters."""
+    wrapper = shape.split("-")[0]
+    for ring, count in (pair for (other, _), pair in job(name).items() if other == shape):
+        measures = ring.last(Kind.STEP).measures
+        is_known = wrapper not in WRAPPERS
+        assert known(measures, "buffers") == (count["buffers"] if is_known else Reason.NOT_SUPPORTED)
+        assert (ring.plan["buffers"] is not None) is is_known
+        assert ring.plan["wrapper"] == WRAPPERS.get(wrapper, "fsdp2")
+        hidden = wrapper == "fsdp1" and "flat" not in shape
+        expected = Reason.NOT_SUPPORTED if hidden else 0
+        last = ring.last(Kind.EVENT).measures
+        for part in ("unsharded_gradients", "unsharded_weights"):
+            assert known(measures, part) == known(last, part) == expected
+        assert (measures.get("groups_unsharded") is None) is hidden

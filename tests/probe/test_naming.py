@@ -13,8 +13,11 @@ from scaletui_probe.states import Job
 A, B, C = object(), object(), object()
 
 
-def optimizer(*groups: dict[str, Any]) -> SimpleNamespace:
-    return SimpleNamespace(param_groups=groups)
+class Optimizer:
+    """What names need of one."""
+
+    def __init__(self, *groups: dict[str, Any]) -> None:
+        self.param_groups = groups
 
 
 def module(**parameters: object) -> SimpleNamespace:
@@ -24,25 +27,25 @@ def module(**parameters: object) -> SimpleNamespace:
 @pytest.mark.parametrize(
     ("optimizers", "modules", "expected"),
     [
-        pytest.param([optimizer({"params": [A, B]})], [], ["0.0", "0.1"], id="by-group-and-index"),
-        pytest.param([optimizer({"params": [A]}, {"params": [B]})], [], ["0.0", "1.0"], id="two-groups"),
+        pytest.param([Optimizer({"params": [A, B]})], [], ["0.0", "0.1"], id="by-group-and-index"),
+        pytest.param([Optimizer({"params": [A]}, {"params": [B]})], [], ["0.0", "1.0"], id="two-groups"),
         pytest.param(
-            [optimizer({"params": [A]}), optimizer({"params": [B]})],
+            [Optimizer({"params": [A]}), Optimizer({"params": [B]})],
             [],
             ["0.0.0", "1.0.0"],
             id="two-optimizers",
         ),
         pytest.param(
-            [optimizer({"params": [A, B], "param_names": ["module.a", "module.b"]})],
+            [Optimizer({"params": [A, B], "param_names": ["module.a", "module.b"]})],
             [],
             ["a", "b"],
             id="as-the-optimizer-was-told",
         ),
         pytest.param(
-            [optimizer({"params": [A]}), optimizer({"params": [A]})], [], ["0.0.0"], id="held-twice"
+            [Optimizer({"params": [A]}), Optimizer({"params": [A]})], [], ["0.0.0"], id="held-twice"
         ),
         pytest.param(
-            [optimizer({"params": [A, C]})], [module(a=A, b=B)], ["a", "b", "0.1"], id="in-a-module"
+            [Optimizer({"params": [A, C]})], [module(a=A, b=B)], ["a", "b", "0.1"], id="in-a-module"
         ),
         pytest.param([], [module(a=A, tied=A)], ["a"], id="tied"),
     ],

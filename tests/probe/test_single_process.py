@@ -33,6 +33,8 @@ WITH_THREAD = (
     "killed",
     "workers",
     "compiled",
+    "compiled_forward",
+    "compiled_whole",
     "full_disk",
 )
 WITH_HOOKS = ("plain", "workers")
@@ -163,7 +165,7 @@ def test_exceptions_are_told_as_ever(threads: Lives) -> None:
 
 
 def test_the_process_that_never_steps_leaves_no_ring(threads: Lives, hooks: Lives) -> None:
-    assert [len(life.rings) for name, life in threads.of.items() if name != "full_disk"] == [1] * 10
+    assert [len(life.rings) for name, life in threads.of.items() if name != "full_disk"] == [1] * 12
     assert [len(life.rings) for life in hooks.of.values()] == [1, 1]
 
 
@@ -182,11 +184,51 @@ def test_a_full_disk_is_no_reason_to_stop(threads: Lives) -> None:
     assert life.counted["weights"] > 0
 
 
-def test_compiled_graphs_and_their_breaks_stay_the_same(threads: Lives, tmp_path: Path) -> None:
-    bench = Workbench(tmp_path, tmp_path)
-    subprocess.run(words(tmp_path, ("compiled",)), env=bench.environment(), check=True, capture_output=True)
-    without = json.loads((tmp_path / "compiled.json").read_text())
-    life = threads.of["compiled"]
-    assert {**life.counted, "pid": 0} == {**without, "pid": 0}
-    assert life.counted["graphs"] > 1
+COMPILED = ("compiled", "compiled_forward", "compiled_whole")
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What the compiler counted without the probe."""
+    place = tmp_path_factory.mktemp("without")
+    environ = Workbench(place, place).environment()
+    subprocess.run(words(place, COMPILED), env=environ, check=True, capture_output=True)
+    return {name: json.loads((place / f"{name}.json").read_text()) for name in COMPILED}
+
+
+@pytest.mark.parametrize("scenario", COMPILED)
+def test_compiled_graphs_and_their_breaks_stay_the_same(
+    threads: Lives, without: dict[str, dict[str, Any]], scenario: str
+) -> None:
+    life = threads.of[scenario]
+    assert {**life.counted, "pid": 0} == {**without[scenario], "pid": 0}
+    assert life.counted["graphs"] > 0
     assert life.rings[0].last(Kind.EVENT).errors == 0
+
+
+def test_a_compiled_model_changes_nothing_for_an_optimizer_that_is_not(threads: Lives) -> None:
+    life = threads.of["compiled_forward"]
+    (ring,) = life.rings
+    assert {p: ring.held(Kind.STEP, p) for p in PARTS} == {p: life.counted[p] for p in PARTS}
+    assert ring.last(Kind.STEP).measures.get("step") == life.counted["step"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "planned"),
+    [
+        pytest.param("compiled", True, id="after-steps-that-were-seen"),
+        pytest.param("compiled_whole", False, id="from-the-first-step-on"),
+    ],
+)
+def test_a_compiled_step_is_unseen_and_says_so(threads: Lives, scenario: str, planned: bool) -> None:
+    """torch.compile leaves the hooks of optimizers out of what it runs: nothing stale stands for the job."""
+    life = threads.of[scenario]
+    assert life.code == 0, threads.output
+    (ring,) = life.rings
+    for kind in (Kind.STEP, Kind.EVENT):
+        measures = ring.last(kind).measures
+        for name in ("step", *(f"{part}_host" for part in PARTS)):
+            assert (measures.get(name), measures.reason(name)) == (None, Reason.COMPILED)
+        assert measures.get("host_rss")
+    assert life.events == [Event.START, Event.EXIT]
+    assert bool(ring.plan) is planned

@@ -169,9 +169,16 @@ def full_disk() -> dict:
     return {"weights": found["weights"]}
 
 
-def compiled() -> dict:
+def compiler_counts() -> dict:
     from torch._dynamo.utils import counters
 
+    breaks = {reason.splitlines()[0]: count for reason, count in counters["graph_break"].items()}
+    stats = counters["stats"]
+    return {"graphs": stats["unique_graphs"], "calls": stats["calls_captured"], **breaks}
+
+
+def compiled() -> dict:
+    """Three steps as ever, then three compiled ones."""
     net = model()
     optimizer = torch.optim.AdamW(net.parameters())
     forward = torch.compile(net, backend="eager")
@@ -183,12 +190,31 @@ def compiled() -> dict:
             optimizer.step()
         else:
             step()
-    breaks = {reason.splitlines()[0]: count for reason, count in counters["graph_break"].items()}
-    return {
-        "graphs": counters["stats"]["unique_graphs"],
-        "calls": counters["stats"]["calls_captured"],
-        **breaks,
-    }
+    return compiler_counts()
+
+
+def compiled_forward() -> dict:
+    """The usual: a compiled model and an optimizer that is not."""
+    net = model()
+    forward = torch.compile(net, backend="eager")
+    found = train(forward, [torch.optim.AdamW(net.parameters())])
+    return {**found, **compiler_counts()}
+
+
+def compiled_whole() -> dict:
+    """The whole training step is one compiled function, from the first step on."""
+    net = model()
+    optimizer = torch.optim.AdamW(net.parameters())
+
+    @torch.compile(backend="eager")
+    def step(batch: torch.Tensor) -> None:
+        optimizer.zero_grad()
+        net(batch).square().mean().backward()
+        optimizer.step()
+
+    for _ in range(4):
+        step(torch.randn(4, 7))
+    return compiler_counts()
 
 
 def run_all(out: Path, scenarios: list[str]) -> None:

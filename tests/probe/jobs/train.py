@@ -3,6 +3,8 @@
 Usage: train.py OUT STEPS SHAPE..., under torchrun. After every step each rank writes its count to
 OUT/SHAPE.rank<r>.json. The sizes do not divide by 2 or by 4, and a layer of one row leaves all ranks but the
 first with empty shards. Of several shapes each trains in a child of its own, so that torch is imported once.
+A shape is a wrapper with options behind it, "fsdp2-mixed-tied"; an option alone is one of fsdp2. With
+DEVICE=cuda every rank has a GPU.
 """
 
 from __future__ import annotations
@@ -10,15 +12,25 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolicy, fully_shard
+from torch.distributed.fsdp import (
+    FullyShardedDataParallel,
+    MixedPrecision,
+    MixedPrecisionPolicy,
+    fully_shard,
+)
 from torch.distributed.fsdp.wrap import ModuleWrapPolicy
 from torch.nn.parallel import DistributedDataParallel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class Block(nn.Module):
@@ -53,34 +65,68 @@ class Net(nn.Module):
         return self.head(x)
 
 
-def shard(net: Net, **options: object) -> Net:
+WRAPPERS = ("fsdp2", "hsdp", "fsdp1", "ddp")
+DEVICE = os.environ.get("DEVICE", "cpu")
+
+
+class Shape(NamedTuple):
+    """What is trained: a wrapper and its options."""
+
+    wrapper: str
+    options: frozenset[str]
+
+
+def parsed(shape: str) -> Shape:
+    first, *others = shape.split("-")
+    if first in WRAPPERS:
+        return Shape(first, frozenset(others))
+    return Shape("fsdp2", frozenset([first, *others]))
+
+
+def wrapped(shape: Shape) -> nn.Module:
+    net = Net(tied="tied" in shape.options).to(DEVICE)
+    if "frozen" in shape.options:
+        net.embed.weight.requires_grad_(False)
+    if shape.wrapper == "ddp":
+        return DistributedDataParallel(net, gradient_as_bucket_view="views" in shape.options)
+    return flattened(net, shape) if shape.wrapper == "fsdp1" else sharded(net, shape)
+
+
+def flattened(net: Net, shape: Shape) -> nn.Module:
+    mixed = MixedPrecision(torch.bfloat16, torch.float32) if "mixed" in shape.options else None
+    return FullyShardedDataParallel(
+        net,
+        auto_wrap_policy=ModuleWrapPolicy({Block}),
+        use_orig_params="flat" not in shape.options,
+        mixed_precision=mixed,
+        device_id=torch.device(DEVICE),
+    )
+
+
+def sharded(net: Net, shape: Shape) -> nn.Module:
+    options: dict[str, object] = {}
+    if shape.wrapper == "hsdp":
+        sizes = (2, dist.get_world_size() // 2)
+        options["mesh"] = init_device_mesh(DEVICE, sizes, mesh_dim_names=("replicate", "shard"))
+    if "mixed" in shape.options:
+        options["mp_policy"] = MixedPrecisionPolicy(torch.bfloat16, torch.float32)
     for block in net.blocks:
         fully_shard(block, **options)
     return fully_shard(net, **options)
 
 
-def wrapped(shape: str) -> nn.Module:
-    world = dist.get_world_size()
-    if shape == "ddp":
-        return DistributedDataParallel(Net())
-    if shape in ("fsdp1", "fsdp1-flat"):
-        return FullyShardedDataParallel(
-            Net(),
-            auto_wrap_policy=ModuleWrapPolicy({Block}),
-            use_orig_params=shape == "fsdp1",
-            device_id=torch.device("cpu"),
-        )
-    if shape == "hsdp":
-        return shard(
-            Net(), mesh=init_device_mesh("cpu", (2, world // 2), mesh_dim_names=("replicate", "shard"))
-        )
-    if shape == "mixed":
-        return shard(Net(), mp_policy=MixedPrecisionPolicy(torch.bfloat16, torch.float32))
-    if shape == "frozen":
-        net = Net()
-        net.embed.weight.requires_grad_(False)
-        return shard(net)
-    return shard(Net(tied=shape == "tied"))
+@contextmanager
+def without_synchronisation(model: nn.Module, apart: bool) -> Iterator[None]:
+    """As each wrapper spells the micro-batches of a step that reduce no gradients."""
+    if not apart:
+        yield
+    elif hasattr(model, "no_sync"):
+        with model.no_sync():
+            yield
+    else:
+        model.set_requires_gradient_sync(False)
+        yield
+        model.set_requires_gradient_sync(True)
 
 
 def storage_bytes(tensors: list[torch.Tensor]) -> int:
@@ -97,27 +143,38 @@ def state_tensors(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     return [v for state in optimizer.state.values() for v in state.values() if torch.is_tensor(v)]
 
 
-def train(out: Path, steps: int, shape: str) -> None:
+def gradient_bytes(trained: list[torch.Tensor], shape: Shape) -> int:
+    """By storage; under DDP by the numbers that gradients have, whatever buckets they lie in."""
+    gradients = [p.grad for p in trained if p.grad is not None]
+    if shape.wrapper == "ddp":
+        return sum(gradient.numel() * gradient.element_size() for gradient in gradients)
+    return storage_bytes(gradients)
+
+
+def train(out: Path, steps: int, name: str) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    dist.init_process_group("gloo", init_method=f"file://{out}/{shape}.store", rank=rank, world_size=world)
+    if DEVICE == "cuda":
+        torch.cuda.set_device(rank)
+    backend = "nccl" if DEVICE == "cuda" else "gloo"
+    dist.init_process_group(backend, init_method=f"file://{out}/{name}.store", rank=rank, world_size=world)
+    shape = parsed(name)
     model = wrapped(shape)
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-3)
-    accumulation = 2 if shape == "accumulate" else 1
+    microbatches = 2 if "accumulate" in shape.options else 1
     for step in range(1, steps + 1):
-        for microbatch in range(accumulation):
-            if shape == "accumulate":
-                model.set_requires_gradient_sync(microbatch == accumulation - 1)
-            tokens = torch.randint(0, 53, (2, 8))
-            loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten())
-            loss.backward()
-        gradients = storage_bytes([p.grad for p in trained if p.grad is not None])
+        for microbatch in range(microbatches):
+            with without_synchronisation(model, apart=microbatch + 1 < microbatches):
+                tokens = torch.randint(0, 53, (2, 8), device=DEVICE)
+                loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1).float(), tokens.flatten())
+                loss.backward()
+        gradients = gradient_bytes(trained, shape)
         optimizer.step()
         optimizer.zero_grad()
         write(
-            out / f"{shape}.rank{rank}.json",
+            out / f"{name}.rank{rank}.json",
             {
                 "step": step,
                 "weights": storage_bytes(list(model.parameters())),

@@ -65,6 +65,7 @@ _REASONS: Final = MappingProxyType(
         Reason.READ_FAILED: N_("not available: reading failed"),
         Reason.NOT_COUNTED: N_("not available: not counted in this kind of record"),
         Reason.NOT_SUPPORTED: N_("not available: not supported here"),
+        Reason.COMPILED: N_("not available: the optimizer step is compiled and calls no hook"),
     }
 )
 _UNPREDICTED: Final = MappingProxyType(

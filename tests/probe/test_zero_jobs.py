@@ -1,0 +1,62 @@
+"""Real DeepSpeed jobs under `scaletui run`, where a Python with DeepSpeed is to be had.
+
+That Python is this one, or the one that DEEPSPEED_PYTHON names. What the probe reads there is also tested
+everywhere, on stand-ins: `test_deepspeed.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from probe.workbench import JOBS, Workbench
+
+from scaletui_probe.layout import Event, Kind, Reason
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PYTHON = os.environ.get("DEEPSPEED_PYTHON", sys.executable)
+FIND = "import importlib.util, sys; sys.exit(importlib.util.find_spec('deepspeed') is None)"
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(
+        subprocess.run([PYTHON, "-c", FIND], check=False).returncode != 0, reason="no DeepSpeed here"
+    ),
+]
+
+PARTS = ("weights", "gradients", "optimizer", "master_weights")
+NAMES = [f"{layer}.{kind}" for kind in ("weight", "bias") for layer in range(3)]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+@pytest.mark.parametrize("stage", [1, 2, 3])
+def test_parts_equal_the_count_made_inside_the_job(tmp_path: Path, stage: int, dtype: str) -> None:
+    bench = Workbench(tmp_path / "rings", tmp_path)
+    launcher = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    outcome = bench.run(
+        [*launcher, str(JOBS / "zero.py"), str(tmp_path), str(stage), dtype], DS_ACCELERATOR="cpu"
+    )
+    assert outcome.code == 0, outcome.output
+    assert len(outcome.rings) == 2
+    rings = {ring.header.pid: ring for ring in outcome.rings}
+    for rank in range(2):
+        count = json.loads((tmp_path / f"rank{rank}.json").read_text())
+        ring = rings[count["pid"]]
+        measures = ring.last(Kind.STEP).measures
+        assert {part: measures.get(f"{part}_host") for part in PARTS} == {part: count[part] for part in PARTS}
+        kept_whole = ring.last(Kind.EVENT).measures.get("unsharded_weights_host")
+        assert kept_whole == count["unsharded_weights"]
+        assert measures.get("step") == count["step"]
+        assert (measures.get("buffers_host"), measures.reason("buffers_host")) == (None, Reason.NOT_SUPPORTED)
+        assert ring.plan["wrapper"] == "deepspeed"
+        assert [row[0] for row in ring.plan["parameters"]] == NAMES
+        assert ring.plan["parameters"][0][1] == [310, 170]
+        assert [unit["name"] for unit in ring.plan["fsdp_groups"]] == [f"zero{stage}.0", f"zero{stage}.1"]
+        assert {unit["shards"] for unit in ring.plan["fsdp_groups"]} == {2}
+        assert ring.last(Kind.EVENT).errors == 0
+        assert Event.EXIT in [record.event for record in ring.records[Kind.EVENT]]
