@@ -27,6 +27,7 @@ from scaletui_engine.live.held import Held
 from scaletui_engine.live.history import History, Point
 from scaletui_engine.live.plan_document import JobPlan, parse_plan
 from scaletui_engine.live.snapshot import Happening, JobView, Moment, RankView, Snapshot
+from scaletui_engine.live.wave import MOST, WaveSample
 from scaletui_probe.layout import Event
 
 if TYPE_CHECKING:
@@ -85,7 +86,14 @@ def _rank(rank: int, number: int, history: History, chance: random.Random) -> Ra
         now=Held(10 * GIB, 0, 20 * GIB, 0, None, chance.randrange(GIB), chance.randrange(GIB)),
         allocator=replace(allocator, allocated=allocated, reserved=50 * GIB + chance.randrange(GIB)),
         history=history.recent,
+        wave=tuple(map(_units, range(max(number - MOST, 0), number + 1))),
     )
+
+
+def _units(number: int) -> WaveSample:
+    """The one unit that is unsharded at a look: forwards through four of them, then all sharded."""
+    groups = bytes([1 << number % 5]) if number % 5 < 4 else b""
+    return WaveSample(START_NS + number * PERIOD_NS, number, number % 5 / 5, groups)
 
 
 def _fallen(view: RankView, number: int, moment: Moment) -> RankView:

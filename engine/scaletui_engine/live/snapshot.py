@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scaletui_engine.live.history import Point
     from scaletui_engine.live.plan_document import JobPlan
     from scaletui_engine.live.prediction import Prediction
+    from scaletui_engine.live.wave import WaveSample
     from scaletui_probe.layout import Event, Reason
 
 
@@ -95,6 +96,8 @@ class RankView:
     """Errors that the probe swallowed."""
     happenings: tuple[Happening, ...] = ()
     """The last ones, oldest first."""
+    wave: tuple[WaveSample, ...] = ()
+    """Which FSDP units were unsharded in the last samples, oldest first; empty without units."""
 
     def age_s(self, moment: Moment) -> float:
         """Seconds since the newest record, never negative: a clock may be set back."""

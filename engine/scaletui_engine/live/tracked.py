@@ -14,6 +14,7 @@ from scaletui_engine.live.prediction import NO_PLAN, Prediction, predict
 from scaletui_engine.live.process import Life
 from scaletui_engine.live.record import Measured
 from scaletui_engine.live.snapshot import Allocator, Happening, RankView
+from scaletui_engine.live.wave import MOST, WaveSample, phase_of
 from scaletui_probe.layout import Event, Kind, Reason
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ class TrackedRank:
         self._plan_sequence = 0
         self._plan: JobPlan | None = None
         self._prediction: Prediction = NO_PLAN
+        self._has_units = False
+        self._units: deque[WaveSample] = deque(maxlen=MOST)
+        self._wave: tuple[WaveSample, ...] = ()
         self._exited = False
         self._happenings: deque[Happening] = deque(maxlen=MOST_HAPPENINGS)
         self._told: tuple[Happening, ...] = ()
@@ -86,14 +90,14 @@ class TrackedRank:
             reading.header.sequence != self.header.sequence or reading.plan_sequence != self._plan_sequence
         )
         self._update = update
-        for records in (reading.samples, reading.steps, reading.events):
+        if changed or self._newest is None:
+            self._take_plan()
+            self._view = None
+        for records in (reading.steps, reading.samples, reading.events):
             for record in records:
                 self._take_record(record)
             if records:
                 self._view = None
-        if changed or self._newest is None:
-            self._take_plan()
-            self._view = None
         self._take_sighting(update.rank, now_ns)
 
     def _take_record(self, record: Record) -> None:
@@ -102,6 +106,7 @@ class TrackedRank:
         kind = record.kind
         if kind is Kind.SAMPLE:
             self._sample = record
+            self._take_units(record)
         elif kind is Kind.STEP:
             self._step = record
         else:
@@ -112,6 +117,17 @@ class TrackedRank:
         if (record.get("allocated") is not None) is (kind is Kind.STEP):
             step, step_ns, allocated, host_rss = record.several(_POINT)
             self._history.add(Point(step or 0, record.monotonic_ns, step_ns, allocated, host_rss))
+
+    def _take_units(self, sample: Record) -> None:
+        """Keep which units were unsharded, and when in a step that was."""
+        if not self._has_units or sample.get("groups_unsharded") is None:
+            return
+        end, step, phase = self._step, sample.get("step") or 0, None
+        if end is not None and end.get("step") == step:
+            phase = phase_of(sample.monotonic_ns, end.monotonic_ns, end.get("step_ns"))
+        groups = sample.unsharded_groups.rstrip(b"\0")
+        self._units.append(WaveSample(sample.monotonic_ns, step, phase, groups))
+        self._wave = tuple(self._units)
 
     def _take_event(self, record: Record) -> None:
         self._happenings.append(_happening(record))
@@ -127,6 +143,7 @@ class TrackedRank:
         if reading.plan is not None:
             plan = parse_plan(reading.plan)
             self._plan = plan if isinstance(plan, JobPlan) else None
+            self._has_units = self._plan is not None and bool(self._plan.groups)
             self._prediction = predict(plan)
 
     def _take_sighting(self, rank: Sighting, now_ns: int) -> None:
@@ -211,6 +228,7 @@ class TrackedRank:
             history=self._history.recent,
             errors=newest.errors if newest else 0,
             happenings=self._told,
+            wave=self._wave,
         )
 
 

@@ -36,6 +36,7 @@ from scaletui_engine.live.recording.composites import Many, Maybe, Member, OneOf
 from scaletui_engine.live.recording.fault import DamageError
 from scaletui_engine.live.recording.shapes import Choice, Document, Flag, Octets, Real, Shared, Text, Whole
 from scaletui_engine.live.snapshot import Allocator, Happening, JobView, Moment, RankView, Snapshot
+from scaletui_engine.live.wave import WaveSample
 from scaletui_probe.layout import Event, Reason
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 CLASSES: Final[tuple[type, ...]] = (
     Snapshot, Moment, JobView, RankView, Identity, Process, Verdict, Held, Prediction, Point, Allocator,
     Happening, Place, RingFault, JobPlan, PlannedParameter, PlannedOptimizer, OptimizerGroup, PlannedGroup,
-    DriverView, DriverProcess, HostMemory, MigPlace, NotAvailable, SourceStatus,
+    DriverView, DriverProcess, HostMemory, MigPlace, NotAvailable, SourceStatus, WaveSample,
 )  # fmt: skip
 """Every class of which a look may hold an object."""
 SHARED: Final[tuple[type, ...]] = (JobPlan,)
