@@ -94,6 +94,51 @@ def test_traffic_in_two_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert "as torch 2.13 sends it" in text
 
 
+def test_activations_and_sums_of_a_scenario(capsys: pytest.CaptureFixture[str]) -> None:
+    terms = ("--param", "layers.3.attention.terms", "--part", "activations")
+    found = answered(capsys, "shard", *LLAMA, "--tp", "2", "--cp", "2", *terms)
+    assert found["placements"] == {"dp_shard": "S(0)", "cp": "HT(1)", "tp": "P"}
+    assert found["ranks"][0]["slices"] == [[[0, 1]], [[0, 1024], [3072, 4096]], [[0, 4096]]]
+    assert (found["partials"], found["bytes_per_element"]) == (2, 2)
+    text = said(capsys, "shard", *LLAMA, "--param", "norm", "--part", "unreduced")
+    assert "gradients before their sum" in text
+    assert "partial: a value exists only once 16 ranks are summed" in text
+
+
+def test_what_torch_declares_and_what_ranks_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("--shape", "7,6", "--mesh", "dp=3,tp=2", "--placements", "_S(0,sf=2),S(0)")
+    found = answered(capsys, "shard", *given)
+    assert [row["slices"][0] for row in found["ranks"][4:]] == [[[6, 7]], []]
+    assert [row["real_slices"][0] for row in found["ranks"][4:]] == [[], [[6, 7]]]
+    text = said(capsys, "shard", *given)
+    assert "2 ranks hold other slices than the placements say" in text
+    assert "rank 5 holds [6:7, 0:6]" in text
+
+
+def test_lengths_that_a_user_gave(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("--shape", "4,14", "--mesh", "4", "--placements", "S(1;2,3,4,5)")
+    found = answered(capsys, "shard", *given, "--element", "0,13")
+    assert [row["slices"][1] for row in found["ranks"]] == [[[0, 2]], [[2, 5]], [[5, 9]], [[9, 14]]]
+    assert found["holders"] == [3]
+
+
+def test_owner_and_worker_of_fused_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("shard", *LLAMA, "--tp", "16", "--strategy", "zero1", "--param", "layers.3.attention.wk")
+    rank = answered(capsys, *given, "--rank", "1")["ranks"][0]
+    assert [each["head"] for each in rank["stores"]] == ["q3", "k0", "v0"]
+    assert rank["computes"] == {"queries": [2, 3], "kv": [0]}
+    assert "rank 1: stores q3 k0 v0, computes q2-3 with k0 v0" in said(capsys, *given)
+
+
+def test_an_order_of_ranks_moves_traffic(capsys: pytest.CaptureFixture[str]) -> None:
+    leaving = {
+        order: {row["axis"]: row["leave_domain"] for row in found["implemented"]}
+        for order in ("megatron", "llama3")
+        for found in (answered(capsys, "traffic", *LLAMA, "--pp", "2", "--order", order),)
+    }
+    assert (leaving["megatron"]["pp"], leaving["llama3"]["pp"]) == (8, 0)
+
+
 def test_simulations(capsys: pytest.CaptureFixture[str]) -> None:
     found = answered(capsys, "simulate", "zero", "--ranks", "2", "--check")
     assert [each["name"] for each in found["simulations"]] == ["zero1", "zero2", "zero3"]
@@ -118,6 +163,16 @@ def test_a_collective_step_by_step(capsys: pytest.CaptureFixture[str]) -> None:
         (["shard", *ROWS[:4], "--placements", "Q,R"], "unknown placement 'Q'"),
         (["shard", *ROWS[:4], "--placements", "S(2),R"], "dim 2 is not in -2 <= dim < 2"),
         (["shard", *ROWS, "--param", "norm"], "--shape does not go with --param"),
+        (["shard", *ROWS, "--element", "-1,0"], "index -1 of dim 0 is not in 0 <= index < 10"),
+        (["shard", *ROWS, "--element", "1"], "element (1,) has 1 indices, the shape 2 dims"),
+        (["shard", "--shape", "9" * 40, *ROWS[2:]], "--shape: 99999999999999999... has more than 15 digits"),
+        (["shard", "--shape", "0,4", *ROWS[2:]], "shape 0 x 4 = 0 elements: there is nothing to shard"),
+        (["shard", "--shape", "-4,4", *ROWS[2:]], "shape -4 x 4 = -16 elements: there is nothing to shard"),
+        (["shard", "--shape", "1000000,1000000", *ROWS[2:]], "which is not below 1000000000000"),
+        (["shard", *ROWS, "--rank", "9" * 30], "rank 99999999999999999... is not in"),
+        (["shard", *LLAMA, "--param", "norm", "--part", "secondary"], "there is no second copy"),
+        (["shard", *LLAMA, "--param", "norm", "--part", "activations"], "unknown activation 'norm'"),
+        (["traffic", *LLAMA, "--order", "lama3"], "unknown order 'lama3', did you mean 'llama3'"),
         (["shard", *ROWS, "--rank", "8"], "rank 8 is not in 0 <= rank < world = 8"),
         (["shard", *LLAMA, "--param", "layers.0.attention.wz"], "did you mean"),
         (["ranks", *LLAMA, "--order", "megatorn"], "unknown order 'megatorn', did you mean 'megatron'"),

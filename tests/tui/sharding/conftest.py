@@ -22,7 +22,8 @@ def scenario() -> Callable[..., Scenario]:
     """A model on H100s; 8 of them and Llama 3 8B unless told otherwise."""
 
     def make(model: str = "llama3-8b", gpus: int = 8, **options: object) -> Scenario:
-        return scenario_from(Choices(model=model, gpu="h100-sxm", gpus=gpus, **options))  # type: ignore[arg-type]
+        given = {"gpu": "h100-sxm", **options}
+        return scenario_from(Choices(model=model, gpus=gpus, **given))  # type: ignore[arg-type]
 
     return make
 

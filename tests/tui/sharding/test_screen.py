@@ -123,3 +123,82 @@ async def test_another_model_is_looked_at_from_where_the_reader_was(make_app: Ma
         assert app.session.editing.scenario.model.id == "mixtral-8x7b"
         assert screen(app).look.rank == 2
         assert "layers.[0-31].attention.wq" in shown(app)
+
+
+async def click(pilot: Pilot[None], pane: str, x: int, y: int) -> None:
+    """Click on a cell of a pane and wait for what comes of it."""
+    await pilot.click(pane, offset=(x, y))
+    await pilot.pause()
+
+
+async def test_a_click_on_a_tile_or_a_rank_chooses_both(make_app: MakeApp) -> None:
+    app = make_app(tp=2)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await press(pilot)
+        pane = app.screen.query_one("#sharding-tensor", LineCanvas)
+        texts = ["".join(span.text for span in row) for row in pane.rows]
+        line = next(y for y, text in enumerate(texts) if "r5" in text)
+        await click(pilot, "#sharding-tensor", texts[line].index("r5"), line)
+        assert screen(app).look.rank == 5
+        assert "[5]" in shown(app)
+        mesh = app.screen.query_one("#sharding-mesh", LineCanvas)
+        ranks = "".join(span.text for span in mesh.rows[2])
+        await click(pilot, "#sharding-mesh", ranks.index(" 2 ") + 1, 2)
+        assert screen(app).look.rank == 2
+        assert "[r2 " in shown(app)
+
+
+@pytest.mark.parametrize(
+    "where", [("#sharding-tensor", 0, 0), ("#sharding-tensor", 8, 2), ("#sharding-mesh", 2, 0)]
+)
+async def test_a_click_on_edges_chooses_nothing(make_app: MakeApp, where: tuple[str, int, int]) -> None:
+    app = make_app(tp=2)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await press(pilot, "full_stop")
+        await click(pilot, *where)
+        assert screen(app).look.rank == 1
+
+
+async def test_a_row_of_the_traffic_lights_its_group_alone(make_app: MakeApp) -> None:
+    app = make_app(tp=2)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await press(pilot)
+        sight = screen(app).sight
+        assert sight is not None
+        tp = next(place for place, row in enumerate(sight.rows) if row.group == "tp")
+        await click(pilot, "#sharding-lower", 3, 3 + 2 + tp)
+        assert screen(app).look.traffic_row == tp
+        assert "t the tp group of rank 0" in shown(app)
+        assert "1t" in shown(app)
+        assert "2d" not in shown(app)
+        await click(pilot, "#sharding-lower", 3, 3 + 2 + tp)
+        assert screen(app).look.traffic_row is None
+
+
+async def test_keys_walk_the_rows_of_the_traffic(make_app: MakeApp) -> None:
+    app = make_app(tp=2)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "right_square_bracket", "right_square_bracket")
+        assert screen(app).look.traffic_row == 1
+        await press(pilot, "t", "down")
+        assert screen(app).look.traffic_row == 2
+        await press(pilot, "t", "left_square_bracket", "left_square_bracket", "left_square_bracket")
+        assert screen(app).look.traffic_row is None
+        await press(pilot, "left_square_bracket")
+        sight = screen(app).sight
+        assert sight is not None
+        assert screen(app).look.traffic_row == len(sight.rows) - 1
+
+
+async def test_activations_are_a_part_with_names_of_their_own(make_app: MakeApp) -> None:
+    app = make_app(tp=2, cp=2)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await press(pilot, "p", "p", "p")
+        assert screen(app).look.part is Part.ACTIVATIONS
+        assert "layers.[0-31].input" in shown(app)
+        await press(pilot, "slash", *"terms", "down", "enter")
+        assert "layers.[0-31].attention.terms" in shown(app)
+        assert "one of 2 terms of a sum" in shown(app)
+        await press(pilot, "p", "p")
+        assert screen(app).look.part is Part.WEIGHTS
+        assert "layers.[0-31].attention.wq" in shown(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,15 +10,17 @@ import pytest
 from scaletui.state.picking import typed
 from scaletui.state.sharding_find import finding, taken
 from scaletui.state.sharding_look import Look, next_order, next_part, settled, walked
-from scaletui.text.glyphs import ASCII
+from scaletui.state.sharding_nodes import node_lines
+from scaletui.text.glyphs import ASCII, UNICODE, Glyphs
 from scaletui.view.box import Box
 from scaletui.view.pen import Pen
 from scaletui.view.row import row_width
-from scaletui.view.sharding_mesh import mesh_rows
-from scaletui.view.sharding_tensor import tensor_rows
-from scaletui.view.sharding_traffic import traffic_pane
+from scaletui.view.sharding_mesh import mesh_rows, rank_at
+from scaletui.view.sharding_tensor import spot_at, tensor_rows
+from scaletui.view.sharding_traffic import row_at, traffic_pane
 from scaletui.view.sharding_words import answer_row, cursor_rows, details_rows, ranks_text
-from scaletui_engine.plan import Strategy
+from scaletui_engine.plan import Split, Strategy
+from scaletui_engine.runtime import Framework, Runtime
 from scaletui_engine.sharding.orders import Order
 from scaletui_engine.sharding.part import Part
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     See = Callable[..., Sight]
 
 PEN = Pen()
+EXPERT = "layers.{layer}.experts.{expert}.w1"
 
 
 def text(row: Row) -> str:
@@ -207,3 +211,124 @@ def test_looks(scenario: Make) -> None:
 )
 def test_ranks_are_told_as_runs(ranks: Sequence[int], shown: str) -> None:
     assert ranks_text(ranks) == shown
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_terms_of_a_sum_are_strewn_with_its_mark(scenario: Make, sight: See, glyphs: Glyphs) -> None:
+    found = sight(scenario(tp=2), part=Part.UNREDUCED)
+    shown = texts(tensor_rows(found, Box(50, 12), Pen(glyphs), focus=True))
+    assert "gradients before their sum" in shown[0]
+    assert any("+  +  +" in line for line in shown)
+    assert any("[r0 +3  tp 0]" in line for line in shown)
+    whole = texts(tensor_rows(sight(scenario(strategy=Strategy.DDP)), Box(50, 12), Pen(glyphs), focus=True))
+    assert "+  +" not in "".join(whole)
+    assert any("[r0" in line for line in whole)
+
+
+def test_j03_neighbours_of_64_owners_differ_and_tell_their_place(scenario: Make, sight: See) -> None:
+    """torch's viewer has 20 colours; here two shades alternate, and each tile names rank and coordinate."""
+    found = sight(scenario(gpus=64, tp=8))
+    rows = tensor_rows(found, Box(60, 68), PEN, focus=True)[3:-1]
+    tiles = [
+        next(span for span in row if span.role in ("tile_fill", "tile_odd_fill", "selection")) for row in rows
+    ]
+    assert len(tiles) == 64
+    assert all(one.role != other.role for one, other in pairwise(tiles))
+    assert "r1  tp 1 dp 0" in "".join(tile.text for tile in tiles)
+
+
+@pytest.mark.parametrize(
+    ("options", "look", "marks"),
+    [
+        ({"model": "mixtral-8x7b", "gpus": 16, "ep": 4}, {"parameter": EXPERT}, "[0] 1e 2e 3e 4x 5 6 7"),
+        ({"model": "mixtral-8x7b", "ep": 4, "pp": 2}, {"parameter": EXPERT}, "[0] 1e 2e 3e 4p 5 6 7"),
+        ({"strategy": Strategy.ZERO3, "runtime": Runtime(zero_hpz=4)}, {"part": Part.SECONDARY},
+         "[0] 1h 2h 3h 4= 5 6 7"),
+    ],
+    ids=["experts", "experts on two stages", "second copies"],
+)  # fmt: skip
+def test_groups_of_their_own_are_lit_by_letter(
+    scenario: Make, sight: See, options: dict[str, object], look: dict[str, object], marks: str
+) -> None:
+    shown = texts(mesh_rows(sight(scenario(**options), **look), Box(70, 12), PEN))
+    assert " ".join(shown[2].split()).endswith(marks)
+
+
+def test_experts_off_the_fast_links_are_warned_about(scenario: Make, sight: See) -> None:
+    plan = scenario("mixtral-8x7b", 16, ep=8, gpus_per_node=4, gpu="a6000")
+    rows = mesh_rows(sight(plan, parameter=EXPERT), Box(70, 20), PEN)
+    assert any("ep leaves the NVLink domain: 2 of 2 groups" in line for line in texts(rows))
+    assert any(span.role == "warn" and "5e" in span.text for row in rows for span in row)
+
+
+@pytest.mark.parametrize(
+    ("group", "lit"),
+    [("tp", "[0] 1t 2 3 4 5 6 7"), ("fsdp", "[0] 1 2d 3 4d 5 6d 7"), ("world", "[0] 1* 2* 3* 4* 5* 6* 7*")],
+)
+def test_a_row_of_traffic_lights_its_group(scenario: Make, sight: See, group: str, lit: str) -> None:
+    plan = scenario(tp=2)
+    place = next(at for at, row in enumerate(sight(plan).rows) if row.group == group)
+    found = sight(plan, traffic_row=place)
+    assert " ".join(texts(mesh_rows(found, Box(70, 12), PEN))[2].split()).endswith(lit)
+    pane = texts(traffic_pane(found, Box(100, 6), PEN))
+    assert sum(line.startswith("▶") for line in pane) == 1
+    assert pane[-1].endswith("more: t")
+    assert row_at(found, 6, next(y for y, line in enumerate(pane) if line.startswith("▶"))) == place
+
+
+def test_far_nodes_of_the_groups_are_drawn_and_the_rest_counted(scenario: Make, sight: See) -> None:
+    plan = scenario("llama3.1-405b", 16384, tp=8, pp=16, layer_split=Split.ENDS, global_batch=2048)
+    shown = texts(mesh_rows(sight(plan, rank=12345), Box(100, 33), PEN))
+    assert len(shown) <= 33
+    joined = "\n".join(shown)
+    assert "node 1543 pp12 dp7" in joined
+    assert "node 1671 pp13 dp7" in joined
+    assert "13369p" in joined
+    drawn = sum(line.lstrip().startswith("node") for line in shown)
+    hidden = sum(int(line.split()[1]) for line in shown if line.startswith(" …"))
+    assert drawn + hidden == 2048
+
+
+@pytest.mark.parametrize(
+    ("nodes", "chosen", "reached", "room", "lines"),
+    [
+        (3, 1, [], 5, [(0, 0), (1, 0), (2, 0)]),
+        (9, 4, [], 3, [(0, 4), (4, 0), (5, 4)]),
+        (9, 0, [[0, 8]], 5, [(0, 0), (1, 0), (2, 0), (3, 5), (8, 0)]),
+    ],
+)  # fmt: skip
+def test_lines_of_nodes(
+    nodes: int, chosen: int, reached: list[list[int]], room: int, lines: list[tuple[int, int]]
+) -> None:
+    found = [(line.first, line.count) for line in node_lines(nodes, chosen, reached, room)]
+    assert len(found) <= room
+    assert sum(max(count, 1) for _, count in found) == nodes
+    assert (chosen, 0) in found
+    assert found == lines
+
+
+def test_the_owner_of_fused_rows_may_not_be_the_worker(scenario: Make, sight: See) -> None:
+    plan = scenario(gpus=16, tp=16, strategy=Strategy.DDP, runtime=Runtime(framework=Framework.MEGATRON))
+    found = sight(plan, parameter="layers.{layer}.attention.wq", rank=1)
+    assert "stores q3 k0 v0, computes q2-3 with k0 v0" in "\n".join(texts(cursor_rows(found, 110, PEN)))
+
+
+def test_a_tile_under_the_mouse(scenario: Make, sight: See) -> None:
+    found, box = sight(scenario(tp=2)), Box(40, 12)
+    shown = texts(tensor_rows(found, box, PEN, focus=True))
+    for tile in range(8):
+        assert str(512 * tile) in shown[3 + tile]
+        assert spot_at(found, box, (20, 3 + tile), PEN) == (tile, 0)
+    assert spot_at(found, box, (20, 2), PEN) is None
+    assert spot_at(found, box, (2, 4), PEN) is None
+
+
+def test_a_rank_under_the_mouse(scenario: Make, sight: See) -> None:
+    found, box = sight(scenario(gpus=16, tp=2)), Box(70, 12)
+    shown = texts(mesh_rows(found, box, PEN))
+    for rank in range(1, 16):
+        line = 2 + rank // 8
+        place = next(at for at in range(len(shown[line])) if shown[line][at:].startswith(f" {rank}"))
+        assert rank_at(found, box, (place + 1, line), PEN) == rank
+    assert rank_at(found, box, (1, 2), PEN) is None
+    assert rank_at(found, box, (60, 9), PEN) is None

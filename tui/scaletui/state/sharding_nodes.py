@@ -25,11 +25,13 @@ def node_lines(nodes: int, chosen: int, reached: Sequence[Iterable[int]], room: 
     """
     if nodes <= room:
         return tuple(map(NodeLine, range(nodes)))
+    if room < _LEAST:
+        return (NodeLine(chosen),)
     kept = {chosen}
     wanted = [*sorted(map(list, reached), key=len), list(_around(nodes, chosen))]
     for place, group in enumerate(wanted, 1):
         # A share of the lines each, so that a group far apart leaves room for those that lie close.
-        share = room * place // len(wanted)
+        share = max(room * place // len(wanted), _LEAST)
         for node in _nearest_first(group, chosen):
             if len(_lines(nodes, kept | {node})) > share:
                 break
@@ -57,5 +59,7 @@ def _lines(nodes: int, kept: set[int]) -> tuple[NodeLine, ...]:
     return tuple(found)
 
 
+_LEAST = 3
+"""Lines of a group at least: the chosen node, a stretch that is left out, and one more node."""
 _MOST = 64
 """Nodes of a group that are looked at: more than any screen has lines."""
