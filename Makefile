@@ -5,9 +5,9 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 PYTHONS := sh .ci/pythons
 CONSTRAINTS := .ci/constraints.txt
-BENCHES := $(filter-out bench/screenshots.py bench/%_job.py,$(wildcard bench/*.py))
+BENCHES := $(filter-out bench/screenshots.py bench/recorded_demo.py bench/%_job.py,$(wildcard bench/*.py))
 
-.PHONY: run test check format matrix bench screenshots clean
+.PHONY: run test check format matrix bench screenshots recording clean
 
 run: $(VENV)/run.stamp
 	$(VENV)/bin/scaletui demo fsdp --ranks 2
@@ -43,6 +43,10 @@ bench: $(VENV)/dev.stamp
 
 screenshots: $(VENV)/dev.stamp
 	$(PY) bench/screenshots.py
+
+# The job that `scaletui replay` plays without a file, recorded anew: it takes a minute or two.
+recording: $(VENV)/dev.stamp
+	$(PY) bench/recorded_demo.py
 
 clean:
 	rm -rf .venv .venv-matrix dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -33,3 +33,5 @@ class ScreenOptions:
     """Seconds between two looks of live mode; None for what suits the line."""
     notice: str = ""
     """What the screen says first."""
+    replay: str | None = None
+    """A recording that live mode plays in place of looking for jobs."""

@@ -14,6 +14,7 @@ MODULES: Final = {
     "schedule": "scaletui.commands.schedule",
     "sharding": "scaletui.commands.screen",
     "live": "scaletui.commands.live",
+    "replay": "scaletui.commands.replay",
     "memory": "scaletui.commands.memory",
     "shard": "scaletui.commands.shard",
     "ranks": "scaletui.commands.ranks",
