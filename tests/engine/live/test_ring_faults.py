@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import random
 import resource
+import subprocess
+import sys
 
 import pytest
 
 from scaletui_engine.live.fault import Fault, RingFault
 from scaletui_engine.live.header import MAX_FILE
+from scaletui_engine.live.record import parse_record
 from scaletui_engine.live.ring import RingReader, RingReading
-from scaletui_probe.layout import HEADER_CRC_OFFSET, HEADER_SIZE, VERSION
+from scaletui_probe.layout import HEADER_CRC_OFFSET, HEADER_SIZE, MEASURES, RECORD_SIZE, VERSION
 
 OWNER = os.geteuid()
 
@@ -148,3 +151,66 @@ NUMBERS = (
     "samples_capacity", "steps_offset", "steps_capacity", "events_offset", "events_capacity", "mode", "uid",
     "micro_batch", "pid", "pid_start_ticks", "parent_pid", "created_monotonic_ns", "interval_ns",
 )  # fmt: skip
+
+
+HAMMERED = 1_000_000
+HAMMER = """
+import mmap, os, sys
+from scaletui_probe.directory import open_directory
+from scaletui_probe.layout import MEASURES, RECORD_SIZE, Kind
+from scaletui_probe.record import Measures, Record, encode
+
+def record(number):
+    measures = Measures()
+    measures.put(dict.fromkeys(MEASURES, number))
+    return Record(Kind.STEP, monotonic_ns=number, wall_ns=number, measures=measures)
+
+images = [encode(record(number), 2 * (number + 1)) for number in range(64)]
+file = os.open(sys.argv[2], os.O_RDWR)
+slot = mmap.mmap(file, RECORD_SIZE)
+print("ready", flush=True)
+if sys.argv[1] == "in-order":
+    while True:
+        for image in images:
+            os.pwrite(file, (1).to_bytes(8, "little"), 0)
+            os.pwrite(file, image, 0)
+else:
+    while True:
+        for image in images:
+            slot[256:] = image[256:]
+            slot[:256] = image[:256]
+"""
+
+
+@pytest.mark.parametrize("manner", ["in-order", "back-to-front"])
+def test_no_torn_record_is_taken_for_a_whole_one_in_a_million_reads(tmp_path, manner):
+    """A process hammers one slot: as the probe writes it, and in an order that no lock could save.
+
+    Every number of a record is that of its write, so that a mixture of two shows.
+    """
+    path = tmp_path / "slot"
+    path.write_bytes(bytes(RECORD_SIZE))
+    words = [sys.executable, "-c", HAMMER, manner, str(path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as hammer:
+        assert hammer.stdout is not None
+        hammer.stdout.readline()
+        with open(path, "rb", buffering=0) as file:
+            whole, torn = _read_often(file.fileno())
+        hammer.kill()
+    assert whole + torn == HAMMERED
+    assert min(whole, torn) > HAMMERED // 1000, (whole, torn)
+
+
+def _read_often(file):
+    """How many reads gave a record and how many gave none; each record is one that was written."""
+    whole = 0
+    expected = {number: (number,) * len(MEASURES) for number in range(64)}
+    for _ in range(HAMMERED):
+        record = parse_record(os.pread(file, RECORD_SIZE, 0))
+        if record is None:
+            continue
+        whole += 1
+        found = tuple(map(record.get, MEASURES)) if whole % 50 == 0 else (record.get("step"),)
+        assert found == expected[record.write][: len(found)]
+        assert record.monotonic_ns == record.wall_ns == record.get(MEASURES[-1]) == record.write
+    return whole, HAMMERED - whole
