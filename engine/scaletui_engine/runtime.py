@@ -122,7 +122,7 @@ class Runtime:
     """Blocks that keep their activation's input in 8 bits: mlp, moe, shared_experts (Megatron's
     activation_func_fp8_input_store; DeepSeek-V3, arXiv:2412.19437, section 3.3.3)."""
     float8_tile: int | None = None
-    """Elements that share an fp32 scale where 8 bits are kept (DeepSeek-V3, section 3.3.2: 128); None: all."""
+    """Elements that share one fp32 scale of what is kept in 8 bits (DeepSeek-V3, section 3.3.2: 128)."""
     attention_output_bits: int | None = None
     """Attention's output is kept once, for its own backward pass and for the projection's, in so many bits
     (DeepSeek-V3's E5M6, section 3.3.3: 12). None: 16 bits, and an 8-bit copy for an 8-bit projection."""
@@ -174,8 +174,6 @@ class Runtime:
     """Tokens an expert may take, over an even share."""
     imbalance: float = 1.0
     """Tokens of the busiest rank's experts, over an even share."""
-    expandable_segments: bool = False
-    """The caching allocator grows its segments: less is reserved beside what is allocated."""
 
 
 DEFAULT_RUNTIME: Final = Runtime()

@@ -18,10 +18,12 @@ RESERVE_FACTOR: Final = 1.015
 """Reserved over the sum of the pools' high-water marks: what rounding and splitting of blocks leave.
 
 The one calibrated constant: the median over half of the sources of published torchtitan runs without TP
-(tests/golden/memory.json); the other half alone would give 1.019.
+(tests/golden/memory.json), which let the allocator's segments grow (expandable_segments); the other half
+alone would give 1.019.
 """
 RESERVE_HIGH: Final = 1.10
-"""The most that published runs reserve over the pools."""
+"""The most that published runs reserve over the pools: torchtitan's up to 1.07, Megatron's on B200, which do not
+say how their allocator was set, 1.02 to 1.09 over what was allocated."""
 WORKSPACE_LOW: Final = 4096 * 1024 * 2 + 16 * 1024 * 8
 """Least that cuBLAS works in: one thread and stream before Hopper (aten/src/ATen/cuda/CublasHandlePool.cpp,
 `parseChosenWorkspaceSize`). It comes from the caching allocator, and no tracker of tensors sees it."""

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from scaletui_engine.scenario import Scenario
 
 RECOMPUTE_MODULES: Final = ("core_attn", "mla_up_proj", "mlp", "moe_act", "layernorm", "moe", "latent_norm")
-"""What Megatron-LM's --recompute-modules knows (megatron/core/transformer/transformer_config.py), and norms of
-MLA's latents."""
+"""What Megatron-LM's --recompute-modules knows (megatron/core/transformer/transformer_config.py), and the
+norms of latents."""
 FLOAT8_SAVED: Final = ("mlp", "moe", "shared_experts")
 """Blocks whose activation's input can be kept in 8 bits."""
 _COUNTS: Final = (

@@ -20,8 +20,8 @@ from scaletui_engine.memory.inflight import Pipeline, in_flight
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.phases import moments
 from scaletui_engine.memory.suspects import leaks, suspects
-from scaletui_engine.model import Moe
-from scaletui_engine.plan import Offload, Recompute, Split, Strategy
+from scaletui_engine.model import Arch, Moe, Norm
+from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
 from scaletui_engine.precisions import precision
 from scaletui_engine.runtime import Attention, Framework, Lora, LossKernel, Runtime
 from scaletui_engine.tensors import count_parameters
@@ -81,6 +81,18 @@ def test_megatron_6782_doubling_topk_doubles_the_experts_alone() -> None:
 
 
 def test_megatron_bridge_5077_the_heaviest_stage_not_the_mean() -> None:
+    """Its own test: 8 layers as 1, 2, 2 and 3; the last stage has 9,952 parameters, the mean far fewer."""
+    toy = Arch(8, 16, 4, 4, 4, 64, 32, norm=Norm.LAYERNORM, gated=False, act="gelu")
+    plan = Plan(
+        Axes(pp=4),
+        Strategy.ZERO1,
+        layer_split=(1, 2, 2, 3),
+        global_batch=4,
+        runtime=Runtime(vocab_multiple=1),
+    )
+    counts = [rank.layers_numel + rank.root_numel for rank in contents_of(load_of(toy, plan))]
+    assert max(counts) == counts[3] == 9952
+    assert sum(counts) / 4 < 6792
     choices = Choices("llama3.2-1b", "h100-sxm", 4, pp=4, layer_split=(2, 4, 4, 6))
     weights = [rank.states.weights for rank in _ranks(scenario_from(choices))]
     budget = evaluate(scenario_from(choices))
@@ -236,6 +248,15 @@ def test_megatron_lm_150_many_ranks_leave_two_units_of_buffers() -> None:
     assert rank.largest is not None
     unit = rank.largest.unit.numel * 2
     assert evaluate(scenario).stages[0].parts.unsharded >= 2 * unit
+
+
+def test_zero_plus_plus_a_second_copy_is_held_beside_the_shards() -> None:
+    """hpZ: each node of 8 holds every weight once more, in 16 bits (arXiv:2306.10209, section 3.2)."""
+    scenario = scenario_from(replace(SEVEN_B, gpus=64, strategy=Strategy.ZERO3))
+    second = _runtime(scenario, zero_hpz=8)
+    assert _term(second, "weights.second_copy") == pytest.approx(2 * PARAMS_7B / 8, rel=1e-6)
+    more = evaluate(second).stages[0].parts.weights - evaluate(scenario).stages[0].parts.weights
+    assert more == _term(second, "weights.second_copy")
 
 
 def test_accelerate_the_largest_part_is_not_the_sum() -> None:

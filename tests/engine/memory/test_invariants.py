@@ -18,7 +18,7 @@ from scaletui_engine.memory.fsdp2 import ParameterShape, Shard, sharded_bytes
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.model import Arch
 from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
-from scaletui_engine.runtime import Attention, Lora, OptimizerLoop, Runtime
+from scaletui_engine.runtime import Attention, Lora, OptimizerLoop, RouterWeights, Runtime
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.budget import StageBudget
@@ -77,6 +77,12 @@ def runtimes(draw: st.DrawFn) -> Runtime:
         split_root=draw(st.booleans()),
         no_sync=draw(st.booleans()),
         activation_offload=draw(st.booleans()),
+        float8=draw(st.booleans()),
+        float8_saved=draw(st.sampled_from(((), ("mlp", "moe", "shared_experts")))),
+        float8_tile=draw(st.sampled_from((None, 128))),
+        attention_output_bits=draw(st.sampled_from((None, 12))),
+        router_weights=draw(st.sampled_from(RouterWeights)),
+        zero_hpz=draw(st.sampled_from((1, 2))),
     )
 
 
@@ -112,6 +118,19 @@ def test_recompute_never_raises_a_stages_activations_at_the_peak(name: str, plan
     plain = _stages(name, replace(plan, recompute=Recompute.NONE))
     full = _stages(name, replace(plan, recompute=Recompute.FULL))
     assert all(less.peak_bytes <= more.peak_bytes for less, more in zip(full, plain, strict=True))
+
+
+@settings(max_examples=60, deadline=None)
+@given(name=st.sampled_from(NAMES), plan=plans(), every=st.integers(2, 5))
+def test_every_kth_layer_lies_between_all_and_none(name: str, plan: Plan, every: int) -> None:
+    arch = load_model(name).arch
+    full = replace(plan, recompute=Recompute.FULL)
+    some = replace(full, runtime=replace(plan.runtime, recompute_every=every))
+    kept = [
+        [rank.kept for rank in contents_of(load_of(arch, one))]
+        for one in (full, some, replace(plan, recompute=Recompute.NONE))
+    ]
+    assert all(least <= middle <= most for least, middle, most in zip(*kept, strict=True))
 
 
 def _total(states: States) -> int:
@@ -198,6 +217,7 @@ def test_topk_scales_the_experts_alone(topk: int, plan: Plan) -> None:
         "moe.gate_output",
         "moe.permuted_input",
         "moe.expert_output",
+        "moe.router_weights",
     )
     before, after = (
         {saved.name: saved.bytes for saved in rank.layers[-1][0].activations.everything}

@@ -238,7 +238,6 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         gradient_fusion=flag(config, "grad_accum_fusion", default=True),
         etp=recipe_of(config).get("etp"),
         capacity_factor=float(config.get("moe_capacity_factor") or 1),
-        expandable_segments="expandable" in text(config, "alloc"),
     )
 
 

@@ -8,6 +8,7 @@ from scaletui.text.language import N_, tr
 
 TERMS: Final = {
     # terms of the parts
+    "weights.second_copy": N_("second copy within the node"),
     "weights.states": N_("shards, or whole where nothing shards them"),
     "gradients.reduced": N_("reduced gradients"),
     "optimizer.states": N_("moments"),

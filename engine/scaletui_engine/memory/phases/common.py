@@ -21,9 +21,19 @@ def states(contents: Contents) -> tuple[Term, ...]:
     stays = offload is Offload.NONE
     return (
         ("weights", "weights.states", weights),
+        *_second_copy(contents),
         ("optimizer", "optimizer.states", held.optimizer if stays else 0),
         ("master_weights", "master_weights.states", held.master_weights if stays else 0),
     )
+
+
+def _second_copy(contents: Contents) -> tuple[Term, ...]:
+    """ZeRO++'s second partition, which backward passes gather within the node (arXiv:2306.10209, 3.2)."""
+    ranks = contents.load.plan.runtime.zero_hpz
+    if ranks == 1:
+        return ()
+    size = (contents.layers_numel + contents.root_numel) * contents.load.precision.compute
+    return (("weights", "weights.second_copy", ceil_div(size, ranks)),)
 
 
 def gradients(contents: Contents) -> Term:

@@ -38,12 +38,16 @@ def replicated_stretches(contents: Contents) -> tuple[Stretch, ...]:
 
 
 def _at_loss(contents: Contents) -> tuple[Term, ...]:
-    """Megatron gathers the head's input again and makes its gradient while the logits are there."""
+    """Megatron gathers the head's input again and makes its gradient while the logits are there.
+
+    With sequence parallelism that gradient is reduced into a tensor of its own before the weights' gradient is
+    computed (megatron/core/tensor_parallel/layers.py, `sub_grad_input`).
+    """
     load = contents.load
     again = 0
     if load.megatron and contents.head is not None:
         whole = load.widths.whole(load.arch.hidden)
-        again = whole * 2 if load.sp > 1 else whole
+        again = whole * 2 + contents.stream if load.sp > 1 else whole
     return (
         layers(contents),
         *autocast_copies(contents),
