@@ -12,6 +12,7 @@ from scaletui.state.schedule_stretch import (
     Stretch,
     cells_per_unit,
     deepest_zoom,
+    readable_zoom,
     stretch_of,
 )
 
@@ -70,3 +71,17 @@ def test_the_deepest_zoom_still_fits_an_action() -> None:
         <= MOST_CELLS
         < cells_per_unit(SMALL, deepest_zoom(SMALL) + 1)
     )
+
+
+@pytest.mark.parametrize(
+    ("scene", "shortest", "zoom"),
+    [(SMALL, 1, 0), (LARGE, 1, 5), (LARGE, 0.5, 6), (Scene(150, 1, 75), 1, 1)],
+    ids=["fits", "a cell a unit", "half units", "twice"],
+)
+def test_the_first_zoom_that_can_be_read(scene: Scene, shortest: float, zoom: int) -> None:
+    assert readable_zoom(scene, shortest, 0.9) == zoom
+    assert cells_per_unit(scene, zoom) * shortest >= 0.9
+
+
+def test_what_is_never_readable_opens_at_the_deepest() -> None:
+    assert readable_zoom(LARGE, 1e-6, 0.9) == deepest_zoom(LARGE)

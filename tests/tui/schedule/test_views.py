@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -62,10 +63,43 @@ def test_letters_where_hues_may_fail(make_sight: MakeSight) -> None:
     assert all(line.isascii() for line in shown)
 
 
-def test_sixteen_ranks_keep_all_rows_for_lanes(make_sight: MakeSight) -> None:
-    sight = make_sight(ranks=16, microbatches=16)
+@pytest.mark.parametrize(("strips", "lanes"), [(True, 17), (False, 16)])
+def test_sixteen_ranks_and_the_memory_of_the_chosen_one(
+    make_sight: MakeSight, strips: bool, lanes: int
+) -> None:
+    sight = make_sight(ranks=16, microbatches=16, rank=5, strips=strips)
     layout = layout_of(sight, Box(75, 20), PEN, WORDS)
-    assert (len(layout.groups), layout.lanes, layout.strips) == (16, 16, ())
+    assert (len(layout.groups), layout.lanes, layout.strips) == (16, lanes, (5,) if strips else ())
+
+
+@pytest.mark.parametrize("ranks", [4, 8, 12, 16])
+@pytest.mark.parametrize("microbatches", [16, 64, 512])
+@pytest.mark.parametrize("name", ["1f1b", "zb-h1"])
+def test_up_to_sixteen_ranks_open_with_their_microbatches(
+    name: str, microbatches: int, ranks: int, make_sight: MakeSight
+) -> None:
+    shown = lanes(make_sight(name, ranks=ranks, microbatches=microbatches, strips=False))
+    assert len(shown) >= ranks
+    assert re.match(r".r0 +0+ *1+ *2+ *3", shown[0])
+
+
+def test_the_opened_page_follows_the_playhead(make_sight: MakeSight) -> None:
+    sight = make_sight(ranks=16, microbatches=512, strips=False, rank=15, playback=Playback(1000.0))
+    assert not sight.is_dense(sight.own, 75)
+    assert 0 <= sight.stretch(75).column(1000.0) < 75
+    near = sight.near().actions[0]
+    assert str(near.microbatch)[-1] in lanes(sight)[15]
+
+
+@pytest.mark.parametrize(
+    "options", [{"ranks": 32, "microbatches": 512}, {"ranks": 16, "beside": ("gpipe",)}, {"zoom": 0}], ids=str
+)
+def test_more_ranks_a_comparison_and_zoom_0_show_the_whole(
+    options: dict[str, object], make_sight: MakeSight
+) -> None:
+    sight = make_sight(**options)
+    assert sight.zoom(75) == 0
+    assert sight.stretch(75).end >= sight.picture.makespan
 
 
 def test_strips_fold_to_the_chosen_rank(make_sight: MakeSight) -> None:

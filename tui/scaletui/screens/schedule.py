@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace as replaced
 from functools import partial
 from itertools import takewhile
@@ -124,6 +125,9 @@ class ScheduleScreen(PlayerScreen):
         if message.picture.question is not self.asked:
             return
         old, self.picture = self.picture, message.picture
+        if old is None:
+            # What is alive now stays: to look through all of it for garbage would hold up a key for 40 ms.
+            gc.freeze()
         look = ranked(self.look, self.look.rank, message.picture.ranks)
         if old is not None:
             playback = carried(look.playback, track_of(old), track_of(message.picture))

@@ -226,7 +226,8 @@ class PlayerScreen(PlanScreen):
     def _zoom(self, steps: int) -> None:
         sight = self.sight
         if sight is not None:
-            self.look_at(schedule_look.zoomed(self.look, steps, sight.deepest(self.columns)))
+            zoom, deepest = sight.zoom(self.columns) + steps, sight.deepest(self.columns)
+            self.look_at(schedule_look.zoomed(self.look, zoom, deepest))
 
     def _choose(self, steps: int) -> None:
         if self.look.edits:

@@ -14,8 +14,8 @@ class Look:
 
     playback: Playback = field(default_factory=Playback)
     rank: int = 0
-    zoom: int = 0
-    """Doublings of the scale; 0 shows the whole schedule."""
+    zoom: int | None = None
+    """Doublings of the scale; 0 shows the whole schedule, None is as close as it takes to read it."""
     pan: int = 0
     """Half pages between what is shown and where the playhead is."""
     unit: Unit = Unit.STEPS
@@ -38,9 +38,9 @@ def ranked(look: Look, rank: int, ranks: int) -> Look:
     return replace(look, rank=min(max(rank, 0), ranks - 1))
 
 
-def zoomed(look: Look, steps: int, deepest: int) -> Look:
-    """Closer or further; the playhead stays in view."""
-    return replace(look, zoom=min(max(look.zoom + steps, 0), deepest), pan=0)
+def zoomed(look: Look, zoom: int, deepest: int) -> Look:
+    """Closer or further, within what there is; the playhead stays in view."""
+    return replace(look, zoom=min(max(zoom, 0), deepest), pan=0)
 
 
 def panned(look: Look, steps: int) -> Look:

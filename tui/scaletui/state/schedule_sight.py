@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.state.playback import Track
 from scaletui.state.schedule import Unit
-from scaletui.state.schedule_stretch import Scene, Stretch, deepest_zoom, stretch_of
+from scaletui.state.schedule_stretch import Scene, Stretch, deepest_zoom, readable_zoom, stretch_of
 
 if TYPE_CHECKING:
     from scaletui.state.answer import Answer
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 DENSE: Final = 0.9
 """Columns of a short action, below which single actions are no longer drawn."""
+MOST_READ: Final = 16
+"""Ranks that are opened action by action; more of them are first shown whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,15 @@ class Sight:
     def stretch(self, columns: int) -> Stretch:
         """What is shown on that many columns."""
         look = self.look
-        return stretch_of(self.scene(columns), look.zoom, look.playback.position, look.pan)
+        return stretch_of(self.scene(columns), self.zoom(columns), look.playback.position, look.pan)
+
+    def zoom(self, columns: int) -> int:
+        """The one that was chosen; else the first that shows single actions of a few ranks."""
+        if self.look.zoom is not None:
+            return self.look.zoom
+        if self.is_comparison or self.picture.ranks > MOST_READ:
+            return 0
+        return readable_zoom(self.scene(columns), self.own.chart.shortest, DENSE)
 
     def deepest(self, columns: int) -> int:
         """The last zoom that shows more."""

@@ -61,6 +61,13 @@ def deepest_zoom(scene: Scene) -> int:
     return zoom
 
 
+def readable_zoom(scene: Scene, shortest: float, cells: float) -> int:
+    """The first zoom that gives a short action that many cells, or the deepest."""
+    deepest = deepest_zoom(scene)
+    wide = (z for z in range(deepest) if cells_per_unit(scene, z) * shortest / scene.unit >= cells)
+    return next(wide, deepest)
+
+
 def stretch_of(scene: Scene, zoom: int, position: float, pan: int) -> Stretch:
     """The page on which the position lies, moved by `pan` half pages; pages overlap by a quarter."""
     span = scene.columns / cells_per_unit(scene, zoom) * scene.unit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scaletui.text.language import tr
@@ -110,16 +111,17 @@ def emphasis_of(run: Run, sight: Sight, columns: int, pen: Pen) -> Emphasis:
 def _piece(piece: Piece, emphasis: Emphasis, pen: Pen) -> Span:
     if piece.role == "idle":
         return Span(pen.glyphs.shades.get("idle", " ") * piece.columns, "idle")
-    return Span(left(_text(piece, emphasis, pen), piece.columns), _role(piece, emphasis, pen))
+    letter = pen.glyphs.letter(piece.role) if emphasis.letters else ""
+    part = chr(ord("a") + piece.slice) if emphasis.slices > 1 else ""
+    return Span(_text(letter, piece.microbatch, part, piece.columns), _role(piece, emphasis, pen))
 
 
-def _text(piece: Piece, emphasis: Emphasis, pen: Pen) -> str:
-    """Letter and number, else the number, else its last digit."""
-    number = str(piece.microbatch)
-    whole = number + (chr(ord("a") + piece.slice) if emphasis.slices > 1 else "")
-    spelled = pen.glyphs.letter(piece.role) + whole
-    texts = (spelled, whole, number) if emphasis.letters else (whole, number)
-    return next((text for text in texts if len(text) <= piece.columns), number[-1])
+@lru_cache(8192)
+def _text(letter: str, microbatch: int, part: str, columns: int) -> str:
+    """Letter and number, else the number, else its last digit, on so many cells."""
+    number = str(microbatch)
+    texts = (letter + number + part, number + part, number)
+    return left(next((text for text in texts if len(text) <= columns), number[-1]), columns)
 
 
 def _role(piece: Piece, emphasis: Emphasis, pen: Pen) -> str:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 HEAD: Final = 2
 """Title and playhead."""
-WORDS: Final = (10, 7, 6, 5, 4, 3, 2)
-"""Rows for words, as many as lanes leave: all of them, without the panel, and so on down to two."""
+WORDS: Final = (10, 7, 6, 5, 4, 3, 2, 1)
+"""Rows for words, as many as lanes leave: all of them, without the panel, and so on down to the cursor's."""
 WIDE_WORDS: Final = (2, 1)
 """The same where a column at the side has the words: axis and legend."""
 PANEL: Final = 5
