@@ -1,0 +1,110 @@
+"""How a job ended: who fell first, who fell because of that, and what is known of each and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.live.evidence import RankState, What
+from scaletui_engine.live.judgement import calm, is_troubled
+from scaletui_probe.layout import Event
+
+if TYPE_CHECKING:
+    from scaletui_engine.live.history import Point
+    from scaletui_engine.live.snapshot import Happening, JobView, RankView
+
+SLACK_NS: Final = 2_000_000_000
+"""How long a rank may have lived on after its last record, and how far clocks of two machines may differ."""
+LAST_STEPS: Final = 5
+FOLLOWERS: Final = (What.LOST_PEER, What.ENDED_BY_LAUNCHER)
+"""What befalls a rank because another has fallen."""
+_LAST_WORDS: Final = (Event.EXCEPTION, Event.EXIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """The end of one rank."""
+
+    rank: RankView
+    wall_ns: int
+    """When it told its end; where it told nothing, its last record, after which it may have lived on."""
+    told: bool
+    """Whether it said goodbye: an exception or an exit."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether it ended because another rank had."""
+        return self.rank.verdict.what in FOLLOWERS
+
+
+@dataclass(frozen=True, slots=True)
+class PostMortem:
+    """The ends of a job's ranks, what brought others down first, then by time."""
+
+    departures: tuple[Departure, ...]
+    still_there: int
+    """Ranks that have not ended."""
+    is_order_known: bool
+    """Whether the first was certainly the first; true where nothing went wrong."""
+    out_of_memory: tuple[RankView, Happening] | None
+    """The first request that found no memory, with what the rank held then."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether every rank ended as it should."""
+        return not self.still_there and not any(is_troubled(item.rank) for item in self.departures)
+
+
+def post_mortem(job: JobView) -> PostMortem | None:
+    """What is known of a job's end; None while nobody has left, or only in order and not everybody."""
+    gone = [_departure(rank) for rank in job.ranks if rank.verdict.state is not RankState.RUNNING]
+    still_there = len(job.ranks) - len(gone)
+    if not gone or (still_there and not any(is_troubled(item.rank) for item in gone)):
+        return None
+    ordered = tuple(sorted(gone, key=_order))
+    return PostMortem(ordered, still_there, _is_known(ordered), _out_of_memory(job))
+
+
+def last_steps(rank: RankView) -> tuple[Point, ...]:
+    """The last ones that it made."""
+    return rank.history[-LAST_STEPS:]
+
+
+def _departure(rank: RankView) -> Departure:
+    words = [happening for happening in rank.happenings if happening.event in _LAST_WORDS]
+    if words:
+        return Departure(rank, words[0].wall_ns, told=True)
+    return Departure(rank, rank.last_wall_ns, told=False)
+
+
+def _order(item: Departure) -> tuple[bool, bool, int, int, int]:
+    """Causes before what follows from them; both by time; those that ended in order last."""
+    rank = item.rank
+    return not is_troubled(rank), item.follows, item.wall_ns, calm(rank.verdict.what), rank.identity.rank
+
+
+def _is_known(ordered: tuple[Departure, ...]) -> bool:
+    """Whether the order of the first two is beyond doubt: by what befell the second, or by their times."""
+    fallen = [item for item in ordered if is_troubled(item.rank)]
+    for first, second in list(pairwise(fallen))[:1]:
+        apart_ns = second.wall_ns - first.wall_ns
+        is_same_clock = first.rank.identity.host == second.rank.identity.host
+        exact = first.told and second.told and is_same_clock
+        return second.follows or (apart_ns > 0 if exact else apart_ns > SLACK_NS)
+    return True
+
+
+def _out_of_memory(job: JobView) -> tuple[RankView, Happening] | None:
+    found = [
+        (rank, happening)
+        for rank in job.ranks
+        for happening in rank.happenings
+        if happening.event is Event.OOM or _is_out_of_memory(rank, happening)
+    ]
+    return min(found, key=lambda item: item[1].wall_ns, default=None)
+
+
+def _is_out_of_memory(rank: RankView, happening: Happening) -> bool:
+    """The exception alone, where nobody could watch the allocator."""
+    return happening.event is Event.EXCEPTION and rank.verdict.what is What.OUT_OF_MEMORY
