@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scaletui_engine.live.driver import document
 from scaletui_engine.live.forecast import trend_of
+from scaletui_engine.live.post_mortem import last_steps, post_mortem
 from scaletui_engine.live.suspects import suspicions
 from scaletui_probe.layout import REASON_TEXT
 
@@ -52,6 +53,32 @@ def _job(job: JobView, moment: Moment) -> dict[str, Any]:
         "micro_batch": identity.micro_batch or None,
         "sequence_length": identity.sequence_length or None,
         "ranks": [_rank(rank, moment) for rank in job.ranks],
+        "post_mortem": _post_mortem(job),
+    }
+
+
+def _post_mortem(job: JobView) -> dict[str, Any] | None:
+    """How it ended, the first to fall first; None for a job that nobody has left."""
+    found = post_mortem(job)
+    if found is None:
+        return None
+    return {
+        "still_there": found.still_there,
+        "is_order_known": found.is_order_known,
+        "out_of_memory_rank": found.out_of_memory and found.out_of_memory[0].identity.rank,
+        "departures": [
+            {
+                "rank": item.rank.identity.rank,
+                "time_s": item.wall_ns / 1e9,
+                "told": item.told,
+                "follows": item.follows,
+                "step": item.rank.step,
+                "what": str(item.rank.verdict.what) or None,
+                "what_detail": item.rank.verdict.detail or None,
+                "last_steps": [asdict(point) for point in last_steps(item.rank)],
+            }
+            for item in found.departures
+        ],
     }
 
 

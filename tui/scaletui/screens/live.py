@@ -16,6 +16,7 @@ from scaletui.screens.exporting import ExportingScreen
 from scaletui.screens.live_gpus import GpuScreen
 from scaletui.screens.mode import screen_bindings
 from scaletui.state import live as state
+from scaletui.view.black_box import black_box_rows
 from scaletui.view.box import Box
 from scaletui.view.live_answer import answer_rows, header_facts
 from scaletui.view.live_compare import compare_rows
@@ -215,7 +216,10 @@ class LiveScreen(GpuScreen, ExportingScreen):
         return () if self.session is None else compare_rows(self.state, box, self.session.pen)
 
     def _trend(self, box: Box) -> Sequence[Row]:
-        return () if self.session is None else trend_rows(self.state, box, self.session.pen)
+        if self.session is None:
+            return ()
+        pen = self.session.pen
+        return black_box_rows(self.state, box, pen) or trend_rows(self.state, box, pen)
 
     def _details(self, box: Box) -> Sequence[Row]:
         return () if self.session is None else details_rows(self.state, box, self.session.pen)

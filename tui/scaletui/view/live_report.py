@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scaletui.state.live import LiveState
 from scaletui.text.language import ntr
+from scaletui.view.black_box import black_box_height, black_box_rows
 from scaletui.view.box import Box
 from scaletui.view.live_answer import answer_rows, header_facts
 from scaletui.view.live_compare import compare_height, compare_rows
@@ -46,6 +47,7 @@ def _job(snapshot: Snapshot, job: JobView, width: int, pen: Pen) -> Iterator[Row
     yield from answer_rows(LiveState(shown=_alone(snapshot, job)), width, pen)
     yield from ranks_rows(state, Box(width, min(len(job.ranks), MOST_RANKS) + 1), pen)
     yield from compare_rows(state, Box(width, compare_height(state, width, pen)), pen)
+    yield from black_box_rows(state, Box(width, min(black_box_height(state, width, pen), MOST_RANKS)), pen)
 
 
 def _alone(snapshot: Snapshot, job: JobView) -> Snapshot:

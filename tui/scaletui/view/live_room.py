@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
 from scaletui.view.big import BIG_HEIGHT
+from scaletui.view.black_box import black_box_height
 from scaletui.view.live_compare import compare_height
 from scaletui.view.live_ranks import rank_height
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 LEAST_TREND: Final = 2
 FEWEST_RANKS: Final = 2
+MOST_BLACK_BOX: Final = 8
+"""Rows of it that ranks and comparison give way to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,11 @@ class Room:
     compare: int
 
 
+def _least_below(state: LiveState, width: int, pen: Pen) -> int:
+    """Rows that curves or, of a job that has ended, its black box keep."""
+    return max(LEAST_TREND, min(black_box_height(state, width, pen), MOST_BLACK_BOX))
+
+
 def room_for(state: LiveState, box: Box, pen: Pen) -> Room:
     """The room in a box that holds the answer and the column below it.
 
@@ -37,6 +45,6 @@ def room_for(state: LiveState, box: Box, pen: Pen) -> Room:
     tall = rank_height(pen)
     count = len(state_of.ordered(state))
     least = 1 + tall * min(count, FEWEST_RANKS)
-    body = max(box.height - answer - LEAST_TREND, 0)
+    body = max(box.height - answer - _least_below(state, box.width, pen), 0)
     compare = min(compare_height(state, box.width, pen), max(body - least, 0))
     return Room(answer, max(min(1 + tall * count, body - compare), 1), compare)
