@@ -8,6 +8,7 @@ arXiv:2407.21783, section 3.3.2 ([TP, CP, PP, DP], TP fastest).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -152,9 +153,14 @@ def framework_coordinate(order: Order, axes: Axes, rank: int) -> dict[str, int]:
 
 def renumbered(axes: Axes, rank: int, orders: tuple[Order, Order]) -> int:
     """The number that the second order gives to the rank that the first numbers `rank`."""
-    before, after = (_MESHES[order] for order in orders)
-    if before == after:
+    if _MESHES[orders[0]] == _MESHES[orders[1]]:
         return rank
+    return sum(rank // before % size * after for before, size, after in _moves(axes, orders))
+
+
+@lru_cache(maxsize=64)
+def _moves(axes: Axes, orders: tuple[Order, Order]) -> tuple[tuple[int, int, int], ...]:
+    """(stride in the first order, degree, stride in the second) of every axis of more than one rank."""
     first, second = (mesh_of(axes, order) for order in orders)
-    places = dict(zip(first.names, first.coordinate(rank), strict=True))
-    return second.rank(tuple(places[name] for name in second.names))
+    sized = (axis for axis in first.axes if axis.size > 1)
+    return tuple((first.stride(axis.name), axis.size, second.stride(axis.name)) for axis in sized)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui_engine.sharding.names import Named
 from scaletui_engine.sharding.pipeline_place import held_row, layer_of, stages_of
 from scaletui_engine.sharding.rank_view import rank_view, stage_parameters
-from scaletui_engine.sharding.tensor_map import Flat, tensor_map
+from scaletui_engine.sharding.tensor_map import Flat, is_megatron, tensor_map
 from scaletui_engine.sharding.zero import Zero3Param
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _searched(asked: _Asked) -> tuple[Run, ...]:
     """A buffer is cut into equal runs, so the first two of a parameter's runs tell the others."""
     degree = asked.map.degree
     target = _key(asked, asked.named.tensor.name, asked.named.layer)
-    rising = _keys(asked, 0)[:1] <= _keys(asked, degree // 2)[:1]
+    rising = asked.map.flat is Flat.UNIT or not is_megatron(asked.scenario)
     low, high = 0, degree - 1
     while low < high:
         middle = (low + high) // 2

@@ -20,9 +20,10 @@ from scaletui_engine.sharding.holders import holders
 from scaletui_engine.sharding.names import Named, parameter, search, shown
 from scaletui_engine.sharding.orders import Order
 from scaletui_engine.sharding.part import STATES, Part
-from scaletui_engine.sharding.pipeline_place import stages_of
+from scaletui_engine.sharding.pipeline_place import held_row, stages_of
 from scaletui_engine.sharding.rank_card import groups_of
 from scaletui_engine.sharding.rank_view import rank_view
+from scaletui_engine.sharding.runs import flat_runs
 from scaletui_engine.sharding.tensor_map import Flat, tensor_map
 from scaletui_engine.tensors import tensors
 
@@ -184,3 +185,16 @@ def test_holders_among_many_places_are_those_of_the_rows(strategy: Strategy) -> 
     for element in ((0, 0), (3, 5), (5, 11)):
         answered = list(holders(world, named, element, Part.OPTIMIZER))
         assert answered == [rank for rank in range(64) if _has(world, rank, element, Part.OPTIMIZER)]
+
+
+@pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.ZERO2, Strategy.FSDP1])
+@pytest.mark.parametrize("name", ["tok_embeddings", "norm", "output", "layers.0.attention.wq"])
+def test_runs_beside_a_large_vocabulary(strategy: Strategy, name: str) -> None:
+    """The tables fill most of 64 places; what lies between them is found from a few all the same."""
+    arch = replace(DENSE, vocab=4096)
+    world, named = scenario(arch, 64, strategy=strategy), parameter(arch, name)
+    found = tensor_map(world, named.tensor, Part.OPTIMIZER)
+    rows = [(place, held_row(world, named, place * found.lane, Part.OPTIMIZER)) for place in range(64)]
+    runs = {(*row.run, place) for place, row in rows if row is not None and row.run is not None}
+    assert set(flat_runs(world, named, Part.OPTIMIZER)) == runs
+    assert sum(stop - start for start, stop, _ in runs) == found.whole_numel
