@@ -79,7 +79,7 @@ def _run_title(run: Run, sight: Sight, width: int, pen: Pen) -> Row:
         tr("peak {count} on r{rank}", count=plain(run.peaks[run.worst_rank], pen), rank=run.worst_rank),
     )
     name = f" {run.name}" + (f" v {run.chunks}" if run.chunks > 1 else "")
-    return fit((Span(left(name, 26), "title"), Span("   ".join(facts))), width)
+    return fit((Span(left(name, max(26, width_of(name) + 3)), "title"), Span("   ".join(facts))), width)
 
 
 def _lanes(run: Run, sight: Sight, layout: Layout, room: tuple[int, Pen]) -> list[Row]:
