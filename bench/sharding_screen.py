@@ -86,7 +86,8 @@ def measure(size: tuple[int, int], keys: int, folder: str) -> bool:
             largest = max(cost.largest for cost in costs)
             kept = kept and first < LIMIT_MS and largest <= FRAME_BYTES[size]
             print(
-                f"  {name:<18} key to first byte {first:5.1f} ms (limit {LIMIT_MS:g}), processor {cpu:5.1f} ms;"
+                f"  {name:<18} key to first byte {first:5.1f} ms (limit {LIMIT_MS:g}),"
+                f" processor {cpu:5.1f} ms;"
                 f" largest frame {largest:,} bytes (limit {FRAME_BYTES[size]:,})"
             )
         memory = memory_mb(terminal.process.pid)

@@ -4,8 +4,8 @@
 
 Limits: all slices of all tensors of one rank 20 ms, the traffic table 20 ms, an element 5 ms (20 ms the
 first time in a flat buffer), 200 MB, and at least 10 times faster than torch over the same parameters of the
-same rank in the same run (where torch is installed). Exit code 1 when one is not kept. Processor time is counted, so that other work on the
-machine does not; the first call is counted too, with nothing remembered.
+same rank in the same run (where torch is installed). Exit code 1 when one is not kept. Processor time is
+counted, so that other work on the machine does not; the first call is counted too, with nothing remembered.
 """
 
 from __future__ import annotations
