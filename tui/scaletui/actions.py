@@ -11,6 +11,9 @@ from scaletui.text.language import N_
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PLAYERS: Final = ("collective", "one_step", "replay")
+"""Screens that play: they have keys of their own and are in no list of modes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -24,7 +27,7 @@ class Action:
     """One or two words, as the footer shows them; a msgid."""
     tooltip: str
     """One sentence; a msgid."""
-    modes: tuple[str, ...] = MODES
+    modes: tuple[str, ...] = MODES + PLAYERS
     group: str = N_("everywhere")
     """Heading in the help; a msgid."""
 
@@ -35,7 +38,14 @@ _FIELDS: Final = ("budget",)
 _SHARDS: Final = ("sharding",)
 _MODELS: Final = ("budget", "schedule")
 _TIME: Final = ("schedule",)
-_LIVE: Final = ("live",)
+_PLAYED: Final = ("schedule", *PLAYERS)
+_OVER: Final = ("collective", "one_step")
+_MESSAGES: Final = ("collective",)
+_UNITS: Final = ("one_step",)
+_ROWS: Final = ("sharding", "collective")
+_WATCH: Final = ("live",)
+_REPLAY: Final = ("replay",)
+_LIVE: Final = ("live", "replay")
 _EDIT: Final = N_("editing the scenario")
 _LOOK: Final = N_("looking")
 _SCREENS: Final = N_("screens")
@@ -50,20 +60,20 @@ ACTIONS: Final = (
     Action("quit", ("q", "ctrl+c"), N_("quit"), N_("Leave scaletui")),
     Action("command_palette", ("ctrl+p",), N_("commands"), N_("Search everything that can be done here")),
     Action("next_theme", ("ctrl+t",), N_("theme"), N_("Change to the next theme")),
-    Action("play", ("space",), N_("pause"), N_("Stop the picture, or let it run on"), _LIVE, _LOOK),
-    Action("run", ("space",), N_("play"), N_("Let time run, or stop it"), _TIME, _CLOCK),
+    Action("play", ("space",), N_("pause"), N_("Stop the picture, or let it run on"), _WATCH, _LOOK),
+    Action("run", ("space",), N_("play"), N_("Let time run, or stop it"), _PLAYED, _CLOCK),
     Action("step_on", ("full_stop",), N_("step"), N_("One stage, rank or action on"), group=_LOOK),
     Action("step_back", ("comma",), N_("back"), N_("One stage, rank or action back"), group=_LOOK),
     Action("up", ("up",), N_("up"), N_("Choose the field, part or rank above"), group=_LOOK),
     Action("down", ("down",), N_("down"), N_("Choose the field, part or rank below"), group=_LOOK),
     Action("right", ("right",), N_("edit"), N_("Step the field to its next valid value"), _FIELDS, _EDIT),
     Action("left", ("left",), N_("edit"), N_("Step the field to its previous valid value"), _FIELDS, _EDIT),
-    Action("later", ("right",), N_("scrub"), N_("One cell on; on the plan, edit"), _TIME, _CLOCK),
-    Action("earlier", ("left",), N_("scrub"), N_("One cell back; on the plan, edit"), _TIME, _CLOCK),
-    Action("to_start", ("home",), N_("start"), N_("The playhead at the start"), _TIME, _CLOCK),
-    Action("to_end", ("end",), N_("end"), N_("The playhead at the end"), _TIME, _CLOCK),
-    Action("faster", ("plus",), N_("faster"), N_("Twice as fast"), _TIME, _CLOCK),
-    Action("slower", ("minus",), N_("slower"), N_("Half as fast"), _TIME, _CLOCK),
+    Action("later", ("right",), N_("scrub"), N_("One cell on; on the plan, edit"), _PLAYED, _CLOCK),
+    Action("earlier", ("left",), N_("scrub"), N_("One cell back; on the plan, edit"), _PLAYED, _CLOCK),
+    Action("to_start", ("home",), N_("start"), N_("The playhead at the start"), _PLAYED, _CLOCK),
+    Action("to_end", ("end",), N_("end"), N_("The playhead at the end"), _PLAYED, _CLOCK),
+    Action("faster", ("plus",), N_("faster"), N_("Twice as fast"), _PLAYED, _CLOCK),
+    Action("slower", ("minus",), N_("slower"), N_("Half as fast"), _PLAYED, _CLOCK),
     Action("zoom_in", ("z",), N_("zoom"), N_("Twice as close"), _TIME, _CLOCK),
     Action("zoom_out", ("Z",), N_("zoom out"), N_("Half as close"), _TIME, _CLOCK),
     Action("pan_on", ("shift+right",), N_("pan"), N_("Half a page on; the playhead stays"), _TIME, _CLOCK),
@@ -75,18 +85,34 @@ ACTIONS: Final = (
     Action("seconds", ("e",), N_("seconds"), N_("Count in t, or in estimated seconds"), _TIME, _LOOK),
     Action("focus_plan", ("tab",), N_("plan"), N_("Arrows on the plan, or on time"), _TIME, _EDIT),
     Action("leave", ("escape",), N_("back"), N_("Leave the plan, then the comparison"), _TIME, _LOOK),
+    Action("out", ("escape",), N_("back"), N_("Back to the sharding screen"), _OVER, _LOOK),
     Action("next_tile", ("right",), N_("tile"), N_("The next tile; on the plan, edit"), _SHARDS, _LOOK),
     Action("previous_tile", ("left",), N_("tile"), N_("The tile before; on the plan, edit"), _SHARDS, _LOOK),
     Action("find", ("slash",), N_("find"), N_("A parameter, a layer of it, or a rank"), _SHARDS, _LOOK),
-    Action("part", ("p",), N_("part"), N_("Weights, gradients or optimizer"), _SHARDS, _LOOK),
+    Action("part", ("p",), N_("part"), N_("Weights, gradients, optimizer, activations"), _SHARDS, _LOOK),
     Action("order", ("o",), N_("order"), N_("Number ranks as another framework does"), _SHARDS, _LOOK),
     Action("dims", ("d",), N_("dims"), N_("Draw other dims of the tensor"), _SHARDS, _LOOK),
+    Action("declared", ("D",), N_("declared"), N_("Tiles as held, or as torch declares"), _SHARDS, _LOOK),
+    Action("next_row", ("right_square_bracket",), N_("row"), N_("Light the row's group"), _ROWS, _LOOK),
+    Action("previous_row", ("left_square_bracket",), N_("row"), N_("Light the row before"), _ROWS, _LOOK),
     Action("papers", ("v",), N_("papers"), N_("Traffic as sent, or as papers count it"), _SHARDS, _LOOK),
     Action("traffic", ("t",), N_("traffic"), N_("All of the traffic, or the pictures"), _SHARDS, _LOOK),
     Action("plan_too", ("tab",), N_("plan"), N_("Arrows on the plan, or on the tensor"), _SHARDS, _EDIT),
-    Action("next_job", ("right",), N_("job"), N_("Look at the next job"), _LIVE, _LOOK),
-    Action("previous_job", ("left",), N_("job"), N_("Look at the job before"), _LIVE, _LOOK),
+    Action("collective", ("c",), N_("collective"), N_("Play a collective step by step"), _SHARDS, _LOOK),
+    Action("one_step", ("s",), N_("step"), N_("Play a training step unit by unit"), _SHARDS, _LOOK),
+    Action("other_op", ("c",), N_("collective"), N_("Another collective"), _MESSAGES, _LOOK),
+    Action("other_way", ("a",), N_("algorithm"), N_("Another algorithm for it"), _MESSAGES, _LOOK),
+    Action("more_ranks", ("n",), N_("ranks"), N_("More ranks"), _MESSAGES, _LOOK),
+    Action("fewer_ranks", ("N",), N_("fewer"), N_("Fewer ranks"), _MESSAGES, _LOOK),
+    Action("other_nodes", ("g",), N_("nodes"), N_("Other sizes of the nodes"), _MESSAGES, _LOOK),
+    Action("next_strategy", ("s",), N_("strategy"), N_("The same moment, otherwise cut"), _UNITS, _LOOK),
+    Action("next_job", ("right",), N_("job"), N_("Look at the next job"), _WATCH, _LOOK),
+    Action("previous_job", ("left",), N_("job"), N_("Look at the job before"), _WATCH, _LOOK),
     Action("gpus", ("g",), N_("GPUs"), N_("Every GPU as the driver sees it, or the ranks"), _LIVE, _LOOK),
+    Action("other_job", ("j",), N_("job"), N_("Look at the next job"), _REPLAY, _LOOK),
+    Action("next_event", ("n",), N_("event"), N_("Where something happened next"), _REPLAY, _CLOCK),
+    Action("previous_event", ("N",), N_("event"), N_("Where something happened before"), _REPLAY, _CLOCK),
+    Action("export_looks", ("e",), N_("export"), N_("Write what is shown as CSV or JSON"), _LIVE, _LOOK),
     Action("type", ("enter",), N_("type"), N_("Type it; Enter sets it, Escape leaves it"), _STATIC, _EDIT),
     Action("pick_model", ("slash",), N_("model"), N_("Choose the model from a list"), _MODELS, _EDIT),
     Action("other_model", ("m",), N_("model"), N_("Choose the model from a list"), _SHARDS, _EDIT),
@@ -107,6 +133,9 @@ _FOOTERS: Final = {
     "budget": ("help", "right", "type", "next_pane", "fix", "undo", "quit"),
     "schedule": ("help", "run", "step_on", "later", "zoom_in", "beside", "table"),
     "sharding": ("help", "next_tile", "step_on", "find", "part", "order", "traffic"),
+    "collective": ("help", "run", "step_on", "other_op", "other_way", "more_ranks", "out"),
+    "one_step": ("help", "run", "step_on", "later", "faster", "next_strategy", "out"),
+    "replay": ("help", "run", "step_on", "later", "next_event", "faster", "quit"),
     "live": ("help", "play", "step_on", "next_job", "gpus", "command_palette", "quit"),
 }
 FOOTER_KEYS: Final = 7

@@ -7,7 +7,7 @@ import re
 import pytest
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys
 
-from scaletui.actions import ACTIONS, FOOTER_KEYS, action, actions_of, footer_of
+from scaletui.actions import ACTIONS, FOOTER_KEYS, PLAYERS, action, actions_of, footer_of
 from scaletui.app import ScaletuiApp
 from scaletui.options import MODES
 from scaletui.screens.mode import OF_THE_APP, app_bindings, screen_bindings
@@ -51,7 +51,7 @@ def test_every_action_has_a_method(mode: str) -> None:
 def test_the_keys_that_work_everywhere(keys: str, doing: str) -> None:
     assert keys in action(doing).keys
     if doing != "play":
-        assert action(doing).modes == MODES
+        assert action(doing).modes == MODES + PLAYERS
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -9,9 +9,11 @@ from textual.containers import Horizontal, Vertical
 
 from scaletui.messages import Noticed
 from scaletui.panes.rows import RowsPane
+from scaletui.screens.collective_player import CollectivePlayer
 from scaletui.screens.mode import screen_bindings
 from scaletui.screens.pick import PickScreen
 from scaletui.screens.plan import PlanScreen
+from scaletui.screens.step_player import StepPlayer
 from scaletui.state.session import Notice
 from scaletui.state.sharding_find import finding, taken
 from scaletui.state.sharding_look import Look, next_order, next_part, next_row, settled, walked
@@ -222,6 +224,16 @@ class ShardingScreen(PlanScreen):
     def action_traffic(self) -> None:
         """All of the table, or the pictures."""
         self.look_at(replace(self.look, tall=not self.look.tall))
+
+    def action_collective(self) -> None:
+        """The chosen row of the traffic, message by message."""
+        if self.sight is not None and self.session is not None:
+            self.app.push_screen(CollectivePlayer(self.session, self.sight.rows, self.look.traffic_row))
+
+    def action_one_step(self) -> None:
+        """A training step, unit by unit."""
+        if self.session is not None:
+            self.app.push_screen(StepPlayer(self.session))
 
     def action_plan_too(self) -> None:
         """The plan, or the tensor."""
