@@ -25,6 +25,7 @@ from scaletui.view.rule import rule_row
 from scaletui.view.step_clock import clock_text
 from scaletui.view.step_lanes import lane_rows, window_text
 from scaletui.view.step_memory import beside_rows, chart_rows, legend_row, playhead
+from scaletui.view.step_ranks import rank_rows
 from scaletui.view.step_words import answer_row, word_rows
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ FIXED: Final = 12
 CHART: Final = 3
 """Rule, phases and playhead around the curve."""
 MOST_CURVE: Final = 12
+RANKS: Final = 10
+"""Rows of the ranks' slices, where there is room for them."""
 
 
 class StepPlayer(FramesPlayer):
@@ -112,7 +115,8 @@ class StepPlayer(FramesPlayer):
     def lay_out(self) -> None:
         """The curve takes what units and strategies leave."""
         beside = (3 if self.pen.big else len(strategies(self.scenario))) + 2 if self.scenario else 0
-        curve = min(max(self.size.height - FIXED - CHART - beside, 1), MOST_CURVE)
+        room = self.size.height - FIXED - CHART - beside
+        curve = min(max(room if room < 2 * RANKS else room - RANKS, 1), MOST_CURVE)
         self.query_one("#players-chart").styles.height = curve + CHART - 1
         header = self.query_one(HeaderPane)
         facts = scenario_facts(self.scenario, self.pen) if self.scenario else ()
@@ -187,5 +191,8 @@ def _units_rule(sight: StepSight, width: int, pen: Pen) -> Row:
 def _below(sight: StepSight, box: Box, pen: Pen) -> tuple[Row, ...]:
     """All strategies, then the letters of the parts at the foot."""
     rows = beside_rows(sight, box.width, pen)[: max(box.height - 1, 0)]
+    room = Box(box.width, box.height - 2 - len(rows))
+    ranks = rank_rows(sight, room, pen)
+    rows = (*rows, *((fit((), box.width), *ranks) if ranks else ()))
     blank = (fit((), box.width),) * (box.height - 1 - len(rows))
     return (*rows, *blank, legend_row(sight, box.width, pen))

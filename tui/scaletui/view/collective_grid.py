@@ -69,7 +69,8 @@ def _numbers(layout: Layout) -> Iterator[str]:
     longest = len(f"b{layout.blocks - 1}") + 1
     every = max(-(-longest // layout.cell), 1)
     for place in range(0, count, every):
-        yield left(f"b{place * layout.blocks_a_cell}", layout.cell * min(every, count - place))
+        room, name = layout.cell * min(every, count - place), f"b{place * layout.blocks_a_cell}"
+        yield left(name if len(name) <= room else "", room)
 
 
 def _node_row(sight: Sight, rank: int, width: int, pen: Pen) -> Row:
@@ -104,7 +105,8 @@ def _cell(block: Block, line: int, layout: Layout, pen: Pen) -> Iterator[Span]:
     gap = 1 if layout.cell > 2 else 0
     width = layout.cell - gap
     text = _text(block, line, (width, layout.lines), pen)
-    yield Span(text, _ROLES[block.stand])
+    solid = block.stand is Stand.DONE and width == 1
+    yield Span(text, "activations" if solid else _ROLES[block.stand])
     if gap:
         yield Span(" ", "text")
 
@@ -112,33 +114,46 @@ def _cell(block: Block, line: int, layout: Layout, pen: Pen) -> Iterator[Span]:
 def _text(block: Block, line: int, size: tuple[int, int], pen: Pen) -> str:
     """Marker and number, then the level as a bar that rises from row to row."""
     width, lines = size
+    if width == 1:
+        return _narrow(block, pen)
     number = _number(block, pen) if line == 0 else ""
-    number = number if width_of(number) <= width else number[-1:] * (width > 1)
+    number = number if width_of(number) <= width else number[-width:]
     if block.stand is Stand.EMPTY:
         return left(pen.glyphs.shades.get("free", " ") if line == 0 else "", width)
-    if block.stand in (Stand.DONE, Stand.ARRIVES, Stand.LEAVES):
-        if width == 1:
-            return {Stand.DONE: _solid(pen), Stand.ARRIVES: pen.glyphs.pointer}.get(block.stand, "-")
+    if block.stand is not Stand.PART:
         return left(number, width)
-    if block.stand is Stand.SPENT:
-        return left(number if width > 1 else _solid(pen, low=True), width)
-    steps = (len(pen.glyphs.levels) - 1) * lines
-    level = round(block.level * steps) - (lines - 1 - line) * (len(pen.glyphs.levels) - 1)
-    glyph = pen.glyphs.levels[min(max(level, 0), len(pen.glyphs.levels) - 1)]
-    return left(number, width)[: width_of(number)] + glyph * (width - width_of(number))
+    return number + _level(block, lines, lines - 1 - line, pen) * (width - width_of(number))
+
+
+def _narrow(block: Block, pen: Pen) -> str:
+    """A block in one cell: its mark, or its level alone."""
+    marks = {
+        Stand.ARRIVES: pen.glyphs.pointer, Stand.LEAVES: leaving(pen),
+        Stand.SPENT: pen.glyphs.shades.get("idle", "."), Stand.EMPTY: " ",
+        Stand.DONE: pen.glyphs.levels[-1],
+    }  # fmt: skip
+    return marks.get(block.stand) or _level(block, 1, 0, pen)
+
+
+def leaving(pen: Pen) -> str:
+    """The mark of a block that was sent, which plain ASCII's arrow would not tell from one that came."""
+    return pen.glyphs.more if pen.glyphs.more != pen.glyphs.pointer else "-"
+
+
+def _level(block: Block, lines: int, above: int, pen: Pen) -> str:
+    """The glyph of a row that has so many beneath it; what is there at all can be seen."""
+    steps = len(pen.glyphs.levels) - 1
+    level = max(round(block.level * steps * lines), 1) - above * steps
+    return pen.glyphs.levels[min(max(level, 0), steps)]
 
 
 def _number(block: Block, pen: Pen) -> str:
     marks = {
         Stand.ARRIVES: pen.glyphs.pointer,
-        Stand.LEAVES: pen.glyphs.more,
+        Stand.LEAVES: leaving(pen),
         Stand.DONE: pen.glyphs.ok,
     }
     return f"{marks.get(block.stand, '')}{block.count}"
-
-
-def _solid(pen: Pen, *, low: bool = False) -> str:
-    return pen.glyphs.levels[1 if low else -1]
 
 
 _ROLES: Final = {

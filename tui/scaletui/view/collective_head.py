@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui.text.language import tr
-from scaletui.view.collective_grid import window_text
+from scaletui.view.cells import width_of
+from scaletui.view.collective_grid import leaving, window_text
 from scaletui.view.collective_words import NAMES
-from scaletui.view.row import Row, Span, beside, fit
+from scaletui.view.row import Row, Span, beside, row_width
 from scaletui.view.step_clock import column_of, phases_row, playhead_row
 from scaletui_engine.collectives.family import phases
 from scaletui_themes.roles import fill
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scaletui.state.collective_sight import Sight
     from scaletui.view.collective_layout import Layout
     from scaletui.view.pen import Pen
@@ -27,19 +30,23 @@ def strip_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
 
 
 def legend_row(sight: Sight, layout: Layout, width: int, pen: Pen) -> Row:
-    """The marks of the cells, and what is not on the screen."""
-    count = tr("ranks summed") if sight.sums else tr("from rank")
-    spans = [
-        Span(" "), Span(f" {pen.glyphs.pointer} ", "cursor"), Span(f" {tr('arrives')}  "),
-        Span(f" {pen.glyphs.more} ", "selection"), Span(f" {tr('leaves')}  "),
-        Span(f" {pen.glyphs.ok} ", fill("activations")), Span(f" {tr('done')}  "),
-        Span(f"3{pen.glyphs.levels[3] * 2}", "tile"), Span(f" {count}  "),
-    ]  # fmt: skip
-    if sight.sums:
-        spans += [Span("3", "dim"), Span(f" {tr('passed on')}  ")]
-    if sight.played.nodes > 1:
-        spans += [Span(pen.glyphs.bad, "warn"), Span(f" {tr('leaves the node')}")]
+    """The marks of the cells, and what is not on the screen; marks that do not fit are left out."""
     shown = window_text(sight, layout)
-    return (
-        beside(tuple(spans), (Span(shown, "accent"), Span(" ")), width) if shown else fit(tuple(spans), width)
-    )
+    room = width - (width_of(shown) + 2 if shown else 0)
+    spans: list[Span] = []
+    for mark, text in _legend(sight, pen):
+        entry = (Span(" "), mark, Span(f" {text} "))
+        if row_width((*spans, *entry)) <= room:
+            spans += entry
+    return beside(tuple(spans), (Span(shown, "accent"), Span(" " * bool(shown))), width)
+
+
+def _legend(sight: Sight, pen: Pen) -> Iterator[tuple[Span, str]]:
+    yield Span(f" {pen.glyphs.pointer} ", "cursor"), tr("arrives")
+    yield Span(f" {leaving(pen)} ", "selection"), tr("leaves")
+    yield Span(f" {pen.glyphs.ok} ", fill("activations")), tr("done")
+    yield Span(f"3{pen.glyphs.levels[3] * 2}", "tile"), tr("ranks summed") if sight.sums else tr("from rank")
+    if sight.played.nodes > 1:
+        yield Span(pen.glyphs.bad, "warn"), tr("leaves the node")
+    if sight.sums:
+        yield Span("3", "dim"), tr("passed on")

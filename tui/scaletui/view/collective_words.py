@@ -147,7 +147,7 @@ def ways_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     if box.height < 3:
         return ()
     head = rule_row(tr("{op} of {n} ranks", op=sight.played.op.value, n=sight.played.ranks), box.width, pen)
-    lines = [_way(sight, way, pen) for way in ways_of(sight.played)]
+    lines = [_way(sight, way, pen) for way in _shown(sight, box.height - 2)]
     columns = (
         Column(tr("algorithm")), Column(tr("steps"), numeric=True),
         Column(tr("most sent by a rank"), numeric=True), Column(tr("as a formula"), rank=2),
@@ -155,6 +155,14 @@ def ways_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     )  # fmt: skip
     table = table_rows(columns, lines, box.width - 1, pen.glyphs.ellipsis)
     return (head, *(fit((Span(" "), *row), box.width) for row in table))[: box.height]
+
+
+def _shown(sight: Sight, room: int) -> list[Way]:
+    """The algorithms that fit, the one that is played among them."""
+    ways = list(ways_of(sight.played))
+    kept = ways[:room]
+    played = next(way for way in ways if way.name == sight.played.name)
+    return kept if played in kept else [*kept[:-1], played]
 
 
 def _way(sight: Sight, way: Way, pen: Pen) -> tuple[Span, ...]:

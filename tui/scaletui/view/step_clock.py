@@ -56,7 +56,9 @@ def phases_row(phases: Sequence[tuple[str, int]], last: int, width: int) -> Row:
     for place, (name, frames) in enumerate(phases):
         frame += frames
         end = width if frame >= last else round(frame / max(last, 1) * width)
-        text = centre(name, end - start) if width_of(name) <= end - start else " " * (end - start)
+        names = (name, name.partition(":")[0], "")
+        fits = next(each for each in names if width_of(each) <= end - start)
+        text = centre(fits, end - start)
         spans.append(Span(text, fill("tile_odd" if place % 2 else "tile")))
         start = end
     return fit(tuple(spans), width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from scaletui.text.explain import explain
@@ -9,17 +10,16 @@ from scaletui.text.language import tr
 from scaletui.view.bars import Bar, bar_rows
 from scaletui.view.box import Box
 from scaletui.view.cells import left, right, width_of
-from scaletui.view.row import Row, Span, fit
+from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.rule import rule_row
 from scaletui.view.step_clock import column_of, phases_row
 from scaletui.view.step_lanes import LABEL
 from scaletui.view.step_words import frame_name
-from scaletui.view.trace import Scale, trace_rows
 from scaletui_engine.sharding.step_frames import HELD, Act
 from scaletui_themes.roles import fill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from scaletui.state.step_play import Sight, Take
     from scaletui.view.pen import Pen
@@ -34,25 +34,63 @@ def chart_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     peak = step.frames[step.peak]
     text = tr("peak {size} at {where}", size=pen.numbers.bytes(peak.total), where=frame_name(step, peak))
     head = rule_row(tr("held by one rank"), box.width, pen, [(box.width, text)])
-    totals = [float(frame.total) for frame in step.frames]
-    curve = trace_rows(totals, Scale(0.0, float(peak.total)), Box(room, box.height), pen.glyphs)
+    columns = curve_of(step, room)
+    curve = stacked_rows(columns, Box(room, box.height), pen)
     names = [pen.numbers.bytes(peak.total), *([""] * (box.height - 2)), "0"][: box.height]
     rows = [
         fit((Span(right(name, LABEL - 1) + " ", "dim"), *row), box.width)
-        for name, row in zip(names, _stretched(curve, len(totals), room), strict=True)
+        for name, row in zip(names, curve, strict=True)
     ]
     return (head, *rows, fit((Span(" " * LABEL), *phases_row(_phases(step), step.last, room)), box.width))
 
 
-def _stretched(rows: tuple[Row, ...], count: int, room: int) -> tuple[Row, ...]:
-    """A curve of fewer frames than cells stands at the right: each frame is drawn as wide as its share."""
-    if count >= room:
-        return rows
-    found: list[Row] = []
-    for row in rows:
-        cells = [Span(character, span.role) for span in row for character in span.text][-count:]
-        found.append(fit(tuple(cells[place * count // room] for place in range(room)), room))
+@lru_cache(maxsize=16)
+def curve_of(step: PlayedStep, columns: int) -> tuple[tuple[int, ...], ...]:
+    """For every cell the parts of the frame that holds most of those in it; few frames are drawn wide."""
+    count = len(step.frames)
+    found: list[tuple[int, ...]] = []
+    for column in range(columns):
+        first = column * count // columns
+        stretch = step.frames[first : max((column + 1) * count // columns, first + 1)]
+        found.append(max(stretch, key=lambda frame: frame.total).parts)
     return tuple(found)
+
+
+def stacked_rows(columns: Sequence[tuple[int, ...]], box: Box, pen: Pen) -> list[Row]:
+    """The parts one on the other, what stays at the bottom; the highest cell rises by its level."""
+    top = max(map(sum, columns))
+    stacks = [[(name, parts[HELD.index(name)]) for name in _STACK] for parts in columns]
+    return [
+        fit(merge(_stacked(stack, line, (box.height, top), pen) for stack in stacks), box.width)
+        for line in range(box.height)
+    ]
+
+
+def _stacked(stack: list[tuple[str, int]], line: int, scale: tuple[int, int], pen: Pen) -> Span:
+    """One cell: the part at its middle, or its level where the stack ends in it."""
+    height, top = scale
+    cell = top / height
+    floor = (height - 1 - line) * cell
+    total = sum(size for _, size in stack)
+    if total <= floor:
+        return Span(" ", "text")
+    middle, reached, part = min(floor + cell / 2, (floor + total) / 2), 0, stack[0][0]
+    for name, size in stack:
+        reached += size
+        if size and reached >= middle:
+            part = name
+            break
+    steps = len(pen.glyphs.levels) - 1
+    level = round((total - floor) / cell * steps)
+    if not pen.glyphs.blocks and 2 * level < steps:
+        return Span(" ", "text")
+    if level >= steps or not pen.glyphs.blocks:
+        return Span(pen.glyphs.shades.get(part, " "), fill(part))
+    return Span(pen.glyphs.levels[max(level, 1)], part)
+
+
+_STACK: Final = ("weights", "optimizer", "master_weights", "buffers", "gradients", "unsharded")
+"""From the bottom: what never changes first."""
 
 
 def playhead(sight: Sight, width: int, pen: Pen) -> Row:

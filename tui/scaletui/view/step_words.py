@@ -111,7 +111,7 @@ _SENTENCES: Final = {
     "forward": N_("forward pass of {unit}, on each rank's own part of the batch ({size})"),
     "backward": N_("backward pass of {unit}: the gradient of this rank's part of the batch ({size})"),
     "backward_whole": N_("backward pass of {unit}: weights are whole, its gradient comes to be ({size})"),
-    "free": N_("{unit} has run: every rank throws away what is not its own slice ({size})"),
+    "free": N_("{unit} has run: every rank drops all but its own slice ({size})"),
     "free_backward": N_("the whole weights of {unit} go; its whole gradient is still there ({size})"),
     "keep": N_("the gradient of {unit} is added to those of earlier microbatches; nothing is sent ({size})"),
     "scatter": N_("reduce-scatter: each rank gets its slice of the sum of {unit} ({sent} sent, {size})"),
