@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import MISSING, Field, fields, is_dataclass
+from datetime import date, time
 from enum import Enum
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from scaletui_engine.errors import ParseError, UnknownNameError, nearest_name
+from scaletui_engine.errors import ParseError, UnknownNameError, brief, nearest_name
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -64,9 +65,10 @@ def wanted(hint: object) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as a person wrote it, cut to 40 characters."""
-    text = repr(value).lower() if isinstance(value, bool) else repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."
+    """A value as a person wrote it, its start where it is long."""
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    return repr(value).lower() if isinstance(value, bool) else brief(value)
 
 
 @lru_cache(maxsize=64)

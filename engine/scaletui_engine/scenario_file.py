@@ -86,6 +86,9 @@ def parse(text: str) -> dict[str, Any]:
         raise ParseError(f"not TOML: {error}") from None
     except RecursionError:
         raise ParseError("not TOML: nested too deeply") from None
+    except ValueError:
+        # int() refuses more digits than that (docs.python.org, "Integer string conversion length limitation").
+        raise ParseError("not TOML: a number of more than 4300 digits") from None
 
 
 def _table(

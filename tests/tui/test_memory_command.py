@@ -265,6 +265,13 @@ def test_host_on_request(capsys: pytest.CaptureFixture[str]) -> None:
         (["--compare", "lessom-7b"], "unknown scenario 'lessom-7b'"),
         (["--compare", "/dev/zero"], "/dev/zero: larger than 1 MiB"),
         (["--compare"], "--compare wants a value"),
+        (["--compare", ""], "--compare wants a scenario file or the name of a shipped scenario"),
+        (["--seq", "9" * 40], f"seq = {'9' * 20}... > 4294967296"),
+        (["--seq", "9" * 41], f"--seq: '{'9' * 20}...' is too long: wanted a whole number like 8192 or 8k"),
+        (["--micro-batch", "-1"], "--micro-batch: '-1' is negative: wanted a whole number like 8192 or 8k"),
+        (["--seq", "nan"], "--seq: 'nan' is not a whole number like 8192 or 8k"),
+        (["--seq", "1e30"], "--seq: '1e30' is not a whole number like 8192 or 8k"),
+        (["--precision", "fp7"], "--precision: unknown precision 'fp7'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -237,9 +237,10 @@ def _activations(load: Load, layers: tuple[tuple[Kind, int], ...]) -> tuple[int,
 
     Offloading leaves two layers' worth on the device: one on its way out and one on its way back.
     """
-    total = 0
+    total = before = 0
     for kind, count in layers:
-        recomputed = recomputed_layers(load, count)
+        recomputed = recomputed_layers(load, before + count) - recomputed_layers(load, before)
+        before += count
         total += kind.activations.kept_bytes * recomputed + kind.activations.full_bytes * (count - recomputed)
     if not load.plan.runtime.activation_offload:
         return total, 0

@@ -44,7 +44,9 @@ _FORMULAS: Final = {
         "2 q T h / sp + 2 q T f / t", "order of the backward pass of a gated MLP"
     ),
     "activations.head": Formula("q T h / sp + q T h", "final norm's input, output projection's input"),
-    "activations.head_gradient": Formula("q T h; with SP twice and q T h / sp", "Megatron-LM, tensor_parallel/layers.py"),
+    "activations.head_gradient": Formula(
+        "q T h; with SP twice and q T h / sp", "Megatron-LM, tensor_parallel/layers.py"
+    ),
     "activations.stage_outputs": Formula("q T h / sp x in flight", _STAGE),
     "loss.fused": Formula("q T V", "Transformer Engine, cross_entropy.py"),
     "loss.compiled": Formula("2 q T V", "logits and their gradient"),

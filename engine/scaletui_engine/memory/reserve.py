@@ -22,8 +22,8 @@ The one calibrated constant: the median over half of the sources of published to
 alone would give 1.019.
 """
 RESERVE_HIGH: Final = 1.10
-"""The most that published runs reserve over the pools: torchtitan's up to 1.07, Megatron's on B200, which do not
-say how their allocator was set, 1.02 to 1.09 over what was allocated."""
+"""The most that published runs reserve over the pools: torchtitan's up to 1.07; Megatron's on B200, which do
+not say how their allocator was set, 1.02 to 1.09 over what was allocated."""
 WORKSPACE_LOW: Final = 4096 * 1024 * 2 + 16 * 1024 * 8
 """Least that cuBLAS works in: one thread and stream before Hopper (aten/src/ATen/cuda/CublasHandlePool.cpp,
 `parseChosenWorkspaceSize`). It comes from the caching allocator, and no tracker of tensors sees it."""

@@ -103,7 +103,27 @@ REFUSED = [
     (
         "date",
         MODEL + CLUSTER + "[plan]\ntp = 2024-01-01",
-        "plan.tp = datetime.date(2024, 1, 1) is not a whole number",
+        "plan.tp = 2024-01-01 is not a whole number",
+    ),
+    (
+        "forty-digits",
+        MODEL + CLUSTER + f"[plan]\nmicro_batch = {'9' * 40}",
+        "micro_batch = 99999999999999999999... > 1048576; nearest valid: micro_batch 1048576",
+    ),
+    (
+        "5000-digits",
+        MODEL + CLUSTER + f"[plan]\nseq = {'9' * 5000}",
+        "not TOML: a number of more than 4300 digits",
+    ),
+    (
+        "hexadecimal",
+        MODEL + CLUSTER + f"[plan]\nseq = 0x{'F' * 5000}",
+        "seq = a number of over 2,000 digits > 4294967296; nearest valid: seq 4294967296",
+    ),
+    (
+        "long-text",
+        MODEL + CLUSTER + f"[plan]\nseq = '{'x' * 500}'",
+        f"plan.seq = '{'x' * 20}...' is not a whole number",
     ),
     (
         "strategy",

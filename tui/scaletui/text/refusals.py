@@ -82,6 +82,8 @@ TEMPLATES: Final = (
     N_("{value} is not a text"),
     N_("{value} is not {wanted}"),
     N_("not TOML: nested too deeply"),
+    N_("not TOML: a number of more than 4300 digits"),
+    N_("a number of over 2,000 digits"),
     N_("not TOML: {why}"),
     # what is wanted
     N_("one of {choices}"),

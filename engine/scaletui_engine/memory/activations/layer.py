@@ -53,7 +53,10 @@ def layer_activations(load: Load, unit: Unit, *, moe: bool) -> LayerActivations:
 
 
 def recomputed_layers(load: Load, layers: int) -> int:
-    """Layers of a rank that a full recompute covers: one of every k, or the first n (Megatron's block)."""
+    """Of a rank's first so many layers, those that a full recompute covers.
+
+    One of every k, or the first n (Megatron's block method).
+    """
     runtime = load.plan.runtime
     if load.plan.recompute is not Recompute.FULL:
         return layers

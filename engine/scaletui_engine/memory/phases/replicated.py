@@ -40,8 +40,8 @@ def replicated_stretches(contents: Contents) -> tuple[Stretch, ...]:
 def _at_loss(contents: Contents) -> tuple[Term, ...]:
     """Megatron gathers the head's input again and makes its gradient while the logits are there.
 
-    With sequence parallelism that gradient is reduced into a tensor of its own before the weights' gradient is
-    computed (megatron/core/tensor_parallel/layers.py, `sub_grad_input`).
+    With sequence parallelism that gradient is reduced into a tensor of its own before the weights' gradient
+    is computed (megatron/core/tensor_parallel/layers.py, `sub_grad_input`).
     """
     load = contents.load
     again = 0
