@@ -133,8 +133,8 @@ _FOOTERS: Final = {
     "budget": ("help", "right", "type", "next_pane", "fix", "undo", "quit"),
     "schedule": ("help", "run", "step_on", "later", "zoom_in", "beside", "table"),
     "sharding": ("help", "next_tile", "step_on", "find", "part", "order", "traffic"),
-    "collective": ("help", "run", "step_on", "other_op", "other_way", "more_ranks", "out"),
-    "one_step": ("help", "run", "step_on", "later", "faster", "next_strategy", "out"),
+    "collective": ("help", "run", "step_on", "out", "other_op", "other_way", "more_ranks"),
+    "one_step": ("help", "run", "step_on", "next_strategy", "out", "later", "faster"),
     "replay": ("help", "run", "step_on", "later", "next_event", "faster", "quit"),
     "live": ("help", "play", "step_on", "next_job", "gpus", "command_palette", "quit"),
 }

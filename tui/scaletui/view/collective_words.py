@@ -48,10 +48,17 @@ _WAYS: Final = {
     "doubling": N_("recursive doubling"), "hierarchical": N_("hierarchical"), "direct": N_("direct"),
 }  # fmt: skip
 
+_TITLES: Final = {
+    "ring": N_("ring {op}"), "tree": N_("tree {op}"), "halving": N_("recursive halving {op}"),
+    "doubling": N_("recursive doubling {op}"), "hierarchical": N_("hierarchical {op}"),
+    "direct": N_("direct {op}"),
+}  # fmt: skip
+"""Algorithm -> how it is called with its collective."""
+
 
 def title(sight: Sight) -> str:
     """ "ring all-reduce"."""
-    return f"{tr(_WAYS[sight.played.algorithm])} {sight.played.op.value}"
+    return tr(_TITLES[sight.played.algorithm], op=sight.played.op.value)
 
 
 def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
