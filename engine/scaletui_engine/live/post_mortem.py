@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.judgement import calm, is_troubled
+from scaletui_engine.live.verdict import COMMUNICATION
 from scaletui_probe.layout import Event
 
 if TYPE_CHECKING:
@@ -31,11 +32,8 @@ class Departure:
     """When it told its end; where it told nothing, its last record, after which it may have lived on."""
     told: bool
     """Whether it said goodbye: an exception or an exit."""
-
-    @property
-    def follows(self) -> bool:
-        """Whether it ended because another rank had."""
-        return self.rank.verdict.what in FOLLOWERS
+    follows: bool
+    """Whether it ended because another rank had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,9 @@ class PostMortem:
 
 def post_mortem(job: JobView) -> PostMortem | None:
     """What is known of a job's end; None while nobody has left, or only in order and not everybody."""
-    gone = [_departure(rank) for rank in job.ranks if rank.verdict.state is not RankState.RUNNING]
+    ended = [rank for rank in job.ranks if rank.verdict.state is not RankState.RUNNING]
+    first_ns = min((_time(rank)[0] for rank in ended if _is_own_fault(rank)), default=None)
+    gone = [_departure(rank, first_ns) for rank in ended]
     still_there = len(job.ranks) - len(gone)
     if not gone or (still_there and not any(is_troubled(item.rank) for item in gone)):
         return None
@@ -71,11 +71,28 @@ def last_steps(rank: RankView) -> tuple[Point, ...]:
     return rank.history[-LAST_STEPS:]
 
 
-def _departure(rank: RankView) -> Departure:
+def _departure(rank: RankView, first_ns: int | None) -> Departure:
+    """`first_ns`: when the first rank fell by a fault of its own, None where none did."""
+    wall_ns, told = _time(rank)
+    is_later = first_ns is not None and wall_ns > first_ns
+    lost_others = rank.verdict.what is What.EXCEPTION and rank.verdict.detail in COMMUNICATION
+    return Departure(rank, wall_ns, told, rank.verdict.what in FOLLOWERS or (lost_others and is_later))
+
+
+def _time(rank: RankView) -> tuple[int, bool]:
+    """When it told its end, or its last record; and whether it told it."""
     words = [happening for happening in rank.happenings if happening.event in _LAST_WORDS]
-    if words:
-        return Departure(rank, words[0].wall_ns, told=True)
-    return Departure(rank, rank.last_wall_ns, told=False)
+    return (words[0].wall_ns, True) if words else (rank.last_wall_ns, False)
+
+
+def _is_own_fault(rank: RankView) -> bool:
+    """Whether it fell by anything but what PyTorch raises when others have gone."""
+    what, detail = rank.verdict.what, rank.verdict.detail
+    return (
+        is_troubled(rank)
+        and what not in FOLLOWERS
+        and not (what is What.EXCEPTION and detail in COMMUNICATION)
+    )
 
 
 def _order(item: Departure) -> tuple[bool, bool, int, int, int]:

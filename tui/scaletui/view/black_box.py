@@ -1,7 +1,7 @@
 """How a job ended, in the place of its curves: the order in which its ranks fell, and the last that is known.
 
 - how it ended -----------------------------------------------------------------
- 1  rank 2  step 40  16:37:01 UTC  killed (SIGKILL), by the system's memory killer or by somebody
+ 1  rank 2  step 40  16:37:01 UTC  SIGKILL: the system's OOM killer or somebody
     rank 1  step 40  +0.3 s        RuntimeError, when a peer had gone
 """
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 def black_box_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     """Nothing as long as all is well; the list of ranks gives way to what is said below it."""
-    job = state_of.job(state)
-    found = None if job is None else post_mortem(job)
+    found = _found(state)
     if found is None or box.height < 2:
         return ()
     below = [*_below(found, box.width, pen)]
@@ -47,9 +46,15 @@ def black_box_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
 
 def black_box_height(state: LiveState, width: int, pen: Pen) -> int:
     """Rows of all of it."""
+    found = _found(state)
+    return 0 if found is None else 1 + len(found.departures) + len([*_below(found, width, pen)])
+
+
+def _found(state: LiveState) -> PostMortem | None:
+    """The end that there is something to say of: of one in order, the curves say more."""
     job = state_of.job(state)
     found = None if job is None else post_mortem(job)
-    return 0 if found is None else 1 + len(found.departures) + len([*_below(found, width, pen)])
+    return None if found is None or found.in_order else found
 
 
 def _title(found: PostMortem) -> str:
@@ -63,7 +68,7 @@ def _title(found: PostMortem) -> str:
 def _departures(found: PostMortem, width: int, pen: Pen) -> Iterator[Row]:
     """One row each: the first is numbered, with a question mark where it may not have been the first."""
     first = found.departures[0]
-    number = "" if found.in_order else "1" if found.is_order_known else "1?"
+    number = "1" if found.is_order_known else "1?"
     names = [tr("rank {rank}", rank=item.rank.identity.rank) for item in found.departures]
     steps = [_step(item.rank, pen) for item in found.departures]
     times = [_clock(first), *(_after(first, item, pen) for item in found.departures[1:])]
@@ -142,4 +147,9 @@ def _growth(values: Sequence[int | None], pen: Pen) -> str:
     known = [value for value in values if value]
     if not known:
         return ""
-    return tr("memory {first} to {last}", first=pen.numbers.size(known[0]), last=pen.numbers.size(known[-1]))
+    first, last = (pen.numbers.size(value) for value in (known[0], known[-1]))
+    return (
+        tr("memory {first}", first=first)
+        if first == last
+        else tr("memory {first} to {last}", first=first, last=last)
+    )

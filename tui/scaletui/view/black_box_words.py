@@ -11,21 +11,23 @@ from scaletui_engine.live.evidence import What
 if TYPE_CHECKING:
     from scaletui_engine.live.post_mortem import Departure
 
-_SIGKILL: Final = N_("killed (SIGKILL), by the system's memory killer or by somebody")
-_SIGNAL: Final = N_("killed by {detail}, sent from outside or by its own fault")
+_SIGKILL: Final = N_("SIGKILL: the system's OOM killer or somebody")
+_SIGNAL: Final = N_("ended by {detail}, from outside or its own")
+_AFTER: Final = N_("{detail}, after another rank had failed")
 _SENTENCES: Final = MappingProxyType({
     What.FINISHED: N_("ended in order"),
     What.LOST_PEER: N_("{detail}, when a peer had gone"),
     What.EXCEPTION: N_("{detail}, which nobody caught"),
     What.OUT_OF_MEMORY: N_("out of memory: {detail}"),
-    What.KILLED: N_("stopped writing without a word: killed from outside, or it left by os._exit"),
-    What.ENDED_BY_LAUNCHER: N_("ended by its launcher, after another rank or when it was told to"),
-    What.KILLED_OR_ENDED: N_("stopped writing without a word: killed, or ended by its launcher"),
-    What.EXIT_CODE: N_("left by itself with code {detail}, without a word"),
+    What.KILLED: N_("gone without a word: killed, or os._exit"),
+    What.ENDED_BY_LAUNCHER: N_("ended by its launcher"),
+    What.KILLED_OR_ENDED: N_("no word: killed, or ended by its launcher"),
+    What.EXIT_CODE: N_("left with code {detail}, without a word"),
     What.REBOOTED: N_("its machine restarted"),
     What.UNREACHABLE: N_("on another machine, and silent since"),
     What.NOTHING: N_("gone; nothing more is known"),
 })  # fmt: skip
+"""As long as a row of 80 columns has room for."""
 
 
 def ending_text(item: Departure) -> str:
@@ -33,5 +35,7 @@ def ending_text(item: Departure) -> str:
     what, detail = item.rank.verdict.what, item.rank.verdict.detail
     if what is What.KILLED and detail:
         return tr(_SIGKILL) if detail == "SIGKILL" else tr(_SIGNAL, detail=detail)
+    if what is What.EXCEPTION and item.follows:
+        return tr(_AFTER, detail=detail)
     sentence = _SENTENCES.get(what, _SENTENCES[What.NOTHING])
     return tr(sentence, detail=detail)

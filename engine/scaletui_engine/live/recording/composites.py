@@ -18,7 +18,7 @@ from scaletui_engine.live.recording.fault import DamageError
 from scaletui_engine.live.recording.shapes import Leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from scaletui_engine.live.recording.shapes import Shape
 
@@ -133,11 +133,11 @@ class OneOf(Leaf):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One field of a class: its place in a list of this file, None where the file does not have it."""
+    """One field of a class that the file has, and its place in the file's lists."""
 
     name: str
     shape: Shape
-    place: int | None
+    place: int
 
 
 class Thing:
@@ -146,9 +146,9 @@ class Thing:
     def __init__(self, kind: type, members: Sequence[Member], width: int) -> None:
         self._kind = kind
         self._members = tuple(members)
-        self._shapes = {member.name: member.shape for member in members if member.place is not None}
+        self._shapes = {member.name: member.shape for member in members}
         self._width = width
-        self._defaults = _defaults(kind, [member.name for member in members if member.place is None])
+        self._defaults = _defaults(kind, self._shapes.keys())
 
     def full(self, value: Any) -> list[Any]:
         """In the order of the fields."""
@@ -159,8 +159,7 @@ class Thing:
         items = so_many(data, self._width, self._kind.__name__)
         found = dict(self._defaults)
         for member in self._members:
-            if member.place is not None:
-                found[member.name] = member.shape.value(items[member.place])
+            found[member.name] = member.shape.value(items[member.place])
         return self._kind(**found)
 
     def edit(self, old: Any, new: Any) -> dict[str, Any]:
@@ -177,19 +176,20 @@ class Thing:
         if is_replaced(data):
             return self.value(only(data))
         found = {member.name: getattr(old, member.name) for member in self._members}
+        found.update({name: getattr(old, name) for name in self._defaults})
         for name, edit in table_of(data, "an edit").items():
             if name in self._shapes:
                 found[name] = self._shapes[name].applied(found[name], edit)
         return self._kind(**found)
 
 
-def _defaults(kind: type, names: Sequence[str]) -> dict[str, Any]:
+def _defaults(kind: type, present: Collection[str]) -> dict[str, Any]:
     """The defaults of fields that a file does not have. Raises DamageError for one without a default."""
-    known = {field.name: field.default for field in fields(kind)}
-    without = [name for name in names if known[name] is MISSING]
+    found = {field.name: field.default for field in fields(kind) if field.name not in present}
+    without = [name for name, default in found.items() if default is MISSING]
     if without:
         raise DamageError(f"its {kind.__name__} has no {without[0]}")
-    return {name: known[name] for name in names}
+    return found
 
 
 def _moved_by(old: tuple[Any, ...], new: tuple[Any, ...]) -> int | None:

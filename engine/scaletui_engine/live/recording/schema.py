@@ -88,10 +88,8 @@ class Schema:
             if names is None:
                 raise DamageError(f"it has no {kind.__name__}")
             hints = get_type_hints(kind, localns=_NAMES)
-            members = [
-                Member(field.name, self._shape(hints[field.name]), _index(names, field.name))
-                for field in fields(kind)
-            ]
+            known = [field.name for field in fields(kind) if field.name in names]
+            members = [Member(name, self._shape(hints[name]), names.index(name)) for name in known]
             self._things[kind] = Thing(kind, members, len(names))
         return self._things[kind]
 
@@ -120,7 +118,3 @@ class Schema:
             return Choice(kind)
         assert kind in CLASSES, f"{kind} has no shape"
         return Shared(self._pool) if kind in SHARED else self._thing(kind)
-
-
-def _index(names: Sequence[str], name: str) -> int | None:
-    return names.index(name) if name in names else None
