@@ -7,26 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from probe.fake_torch import FAKE_TORCH, put_torch
 from probe.workbench import Workbench
 
 import scaletui_probe
 from scaletui_probe.layout import Event, Kind
 
-FAKE_TORCH = {
-    "__init__.py": "from torch import optim",
-    "optim/__init__.py": "from torch.optim import optimizer\nfrom torch.optim import sgd",
-    "optim/optimizer.py": """
-pre, post = [], []
-def register_optimizer_step_pre_hook(hook): pre.append(hook)
-def register_optimizer_step_post_hook(hook): post.append(hook)
-class Optimizer:
-    param_groups, state = [], {}
-    def step(self):
-        for hook in pre: hook(self, (), {})
-        for hook in post: hook(self, (), {})
-""",
-    "optim/sgd.py": "",
-}
 OLD_TORCH = {**FAKE_TORCH, "optim/optimizer.py": "class Optimizer: pass"}
 BROKEN_TORCH = {
     **FAKE_TORCH,
@@ -44,10 +30,7 @@ HOOKED = "print(len(torch.optim.optimizer.pre), len(torch.optim.optimizer.post))
 
 
 def run(tmp_path: Path, torch: dict[str, str], code: str) -> subprocess.CompletedProcess[str]:
-    for name, text in torch.items():
-        path = tmp_path / "torch" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    put_torch(tmp_path, torch)
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}"
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 
@@ -97,10 +80,7 @@ def interpreters() -> list[str]:
 
 @pytest.mark.parametrize("python", interpreters())
 def test_steps_leave_a_ring(tmp_path: Path, python: str) -> None:
-    for name, text in FAKE_TORCH.items():
-        path = tmp_path / "torch" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    put_torch(tmp_path, FAKE_TORCH)
     autostart = Path(scaletui_probe.__file__).parent / "autostart"
     environ = {"PYTHONPATH": f"{autostart}:{tmp_path}", "SCALETUI_DIR": str(tmp_path / "rings")}
     done = subprocess.run([python, "-W", "error", "-c", STEPS], capture_output=True, text=True, env=environ)

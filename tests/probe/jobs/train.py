@@ -163,6 +163,7 @@ def train(out: Path, steps: int, name: str) -> None:
     model = wrapped(shape)
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=1e-3)
+    losses = []
     microbatches = 2 if "accumulate" in shape.options else 1
     for step in range(1, steps + 1):
         for microbatch in range(microbatches):
@@ -170,6 +171,7 @@ def train(out: Path, steps: int, name: str) -> None:
                 tokens = torch.randint(0, 53, (2, 8), device=DEVICE)
                 loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1).float(), tokens.flatten())
                 loss.backward()
+        losses.append(repr(loss.item()))
         gradients = gradient_bytes(trained, shape)
         optimizer.step()
         optimizer.zero_grad()
@@ -181,6 +183,7 @@ def train(out: Path, steps: int, name: str) -> None:
                 "gradients": gradients,
                 "optimizer": storage_bytes(state_tensors(optimizer)),
                 "buffers": storage_bytes(list(model.buffers())),
+                "losses": losses,
             },
         )
     dist.barrier()

@@ -77,6 +77,7 @@ def _sentence(action: str, found: Installed) -> str:
 
 def _about_process(pid: int, directory: str | None) -> int:
     """Where a process's ring is, or why it cannot have one now and what to do instead."""
+    from scaletui.commands.probe_process import tracing_rights, why_no_ring
     from scaletui_probe.directory import ring_directory
     from scaletui_probe.process import start_ticks
 
@@ -86,7 +87,9 @@ def _about_process(pid: int, directory: str | None) -> int:
         print(tr("process {pid} has a ring: {path}", pid=pid, path=rings[0]))
         return 0
     print(tr("process {pid} has no ring in {folder}", pid=pid, folder=folder))
+    print(why_no_ring(pid))
     print(tr("scaletui puts no code into a running process: that stops jobs or corrupts their numbers"))
     print(tr("start the job again with: scaletui run -- CMD"))
     print(tr("py-spy dump tells without harm where a process hangs now"))
+    print(tracing_rights())
     return NO_RING
