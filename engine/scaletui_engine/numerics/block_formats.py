@@ -67,11 +67,14 @@ def _mx_scale(block: NDArray[float64], largest: int, scale: Format) -> float:
     return float(2.0 ** min(max(power, -scale.bias), scale.bias))
 
 
-def quantize_nvfp4(values: ArrayLike) -> Quantized:
-    """s_tensor = amax / (6 x 448); s_block = e4m3(amax_block / 6 / s_tensor). Raises DivisibilityError."""
+def quantize_nvfp4(values: ArrayLike, largest: float | None = None) -> Quantized:
+    """s_tensor = amax / (6 x 448); s_block = e4m3(amax_block / 6 / s_tensor). Raises DivisibilityError.
+
+    `largest` is the amax of a tensor of which these are a piece.
+    """
     element, scale = number_format("float4_e2m1fn"), number_format("float8_e4m3fn")
     blocks = _blocks(values, NV_BLOCK)
-    amax = float(np.max(np.abs(blocks), initial=0.0))
+    amax = float(np.max(np.abs(blocks), initial=0.0)) if largest is None else largest
     tensor = amax / (element.max * scale.max) if amax else 1.0
     scales = scale.cast(np.max(np.abs(blocks), axis=1) / element.max / tensor, Overflow.SATURATE)
     whole = scales[:, None] * tensor

@@ -9,15 +9,19 @@ import numpy as np
 from scaletui_engine.collectives.execute import run
 from scaletui_engine.collectives.ring import ring_all_reduce
 from scaletui_engine.collectives.wire import Collective, sent_bytes
-from scaletui_engine.numerics.outcome import Held, Outcome, compare
+from scaletui_engine.numerics.memory_states import held_states, memory_states
+from scaletui_engine.numerics.outcome import Outcome, compare
 from scaletui_engine.numerics.perceptron import batch, gradients, weights
 from scaletui_engine.numerics.wire_log import WireLog
+from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.chunk import chunk
 from scaletui_engine.sharding.ddp import buckets
 
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
+
+    from scaletui_engine.numerics.outcome import Held
 
     Array = NDArray[float64]
 
@@ -35,7 +39,15 @@ def weighted_mean(ranks: int) -> Outcome:
         )
         for index in range(len(params))
     ]
-    return Outcome("dp", ranks, *compare(gradients(params, data), found))
+    errors = compare(gradients(params, data), found)
+    return Outcome("dp", ranks, *errors, _held(params, local[0], ranks))
+
+
+def _held(params: list[Array], grads: list[Array], ranks: int) -> tuple[Held, ...]:
+    """A replica's weights and gradients, as the memory engine counts them under DDP."""
+    size = sum(param.size for param in params)
+    counted = {"weights": size, "gradients": sum(grad.size for grad in grads)}
+    return held_states(counted, {"weights": size, "gradients": size}, memory_states(Strategy.DDP, ranks))
 
 
 def unweighted_mean_error(ranks: int) -> float:
@@ -62,24 +74,28 @@ def bucketed(ranks: int, caps: tuple[float, float] = (100, 150)) -> Outcome:
             param = params[index]
             averaged[index] = total[start : start + param.size].reshape(param.shape)
             start += param.size
-    size = sum(param.size for param in params)
-    held = (
-        Held("weights", size, size),
-        Held("gradients", sum(each.size for each in averaged.values()), size),
-    )
     formula = sum(
         sent_bytes(Collective.ALL_REDUCE, sum(params[index].size for index in group), ranks)
         for group in groups
     )
     found = [averaged[index] for index in range(len(params))]
-    return Outcome("ddp", ranks, *compare(gradients(params, data), found), held, log.sent, formula)
+    errors = compare(gradients(params, data), found)
+    return Outcome("ddp", ranks, *errors, _held(params, found, ranks), log.sent, formula)
 
 
 def accumulated(ranks: int, microbatches: int = 4) -> Outcome:
     """Microbatches on every rank: gradients add up, and are reduced once at the end."""
     params, data = weights(), batch(2 * microbatches * ranks)
-    total = [np.zeros_like(param) for param in params]
+    totals = [[np.zeros_like(param) for param in params] for _ in range(ranks)]
     for part in range(microbatches * ranks):
-        for index, grad in enumerate(gradients(params, data.part(2 * part, 2 * part + 2))):
-            total[index] += grad / (microbatches * ranks)
-    return Outcome("accumulation", ranks, *compare(gradients(params, data), total))
+        for total, grad in zip(
+            totals[part % ranks], gradients(params, data.part(2 * part, 2 * part + 2)), strict=True
+        ):
+            total += grad / microbatches
+    log = WireLog(ranks)
+    found = [np.sum(each, axis=0) / ranks for each in zip(*totals, strict=True)]
+    for each in found:
+        log.record(Collective.ALL_REDUCE, each.size)
+    formula = sum(sent_bytes(Collective.ALL_REDUCE, param.size, ranks) for param in params)
+    errors = compare(gradients(params, data), found)
+    return Outcome("accumulation", ranks, *errors, _held(params, totals[0], ranks), log.sent, formula)

@@ -47,8 +47,8 @@ def expert_parallel(ranks: int) -> Outcome:
         for expert in experts_of(EXPERTS, ranks, rank):
             mine = [visit for visit in inbox[rank] if visit.expert == expert]
             _visit(x, (up[expert], down[expert]), mine, (out, gradients[0][expert], gradients[1][expert]))
-    local = len(experts_of(EXPERTS, ranks, 0))
-    held = (Held("weights", local * (up[0].size + down[0].size), EXPERTS // ranks * 2 * WIDTH * INNER),)
+    counted = sum(up[expert].size + down[expert].size for expert in experts_of(EXPERTS, ranks, 0))
+    held = (Held("weights", counted, EXPERTS // ranks * 2 * WIDTH * INNER),)
     sent = max(
         sum(
             2 * 2 * WIDTH

@@ -10,10 +10,12 @@ import numpy as np
 from scaletui_engine.collectives.wire import Collective
 from scaletui_engine.numerics.adam import Moments, adam, fresh
 from scaletui_engine.numerics.autograd import Var, relu
-from scaletui_engine.numerics.outcome import Held, Outcome, compare
+from scaletui_engine.numerics.memory_states import held_states, memory_states
+from scaletui_engine.numerics.outcome import Outcome, compare
 from scaletui_engine.numerics.perceptron import SIZES, Batch, batch, weights
 from scaletui_engine.numerics.wire_log import WireLog
 from scaletui_engine.numerics.zero import STEPS, one_device
+from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.chunk import chunk, chunk_size
 from scaletui_engine.sharding.fsdp2 import padded_numel
 from scaletui_engine.sharding.traffic import data_volume
@@ -77,11 +79,10 @@ def fsdp(ranks: int, steps: int = STEPS) -> Outcome:
         sum(padded_numel(shape, ranks) * ranks for shape in state.shapes[unit : unit + 2])
         for unit in range(0, len(state.shapes), 2)
     )
-    held = (
-        Held("weights", counted, padded),
-        Held("gradients", kept, padded),
-        Held("optimizer", moments, 2 * padded),
-        Held("unsharded", state.peak, largest),
+    held = held_states(
+        {"weights": counted, "gradients": kept, "optimizer": moments, "unsharded": state.peak},
+        {"weights": padded, "gradients": padded, "optimizer": 2 * padded, "unsharded": largest},
+        memory_states(Strategy.FSDP, ranks),
     )
     sent = total_sent(data_volume.zero3(Volume(padded * ranks, 1, 1, ranks)))
     return Outcome(

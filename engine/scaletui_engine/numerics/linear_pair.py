@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from scaletui_engine.collectives.wire import Collective, sent_bytes
 from scaletui_engine.numerics.autograd import Var, relu
-from scaletui_engine.numerics.outcome import Outcome, compare
+from scaletui_engine.numerics.outcome import Held, Outcome, compare
 from scaletui_engine.numerics.parallel import copy_to_ranks, reduce_from_ranks
 from scaletui_engine.numerics.wire_log import WireLog
 from scaletui_engine.sharding.megatron_tp import linear_rows
@@ -33,4 +34,7 @@ def column_row(ranks: int) -> Outcome:
         np.concatenate(list(second.grad)),
     ]
     wanted = [expected.data, alone.grad, whole_a.grad, whole_b.grad]
-    return Outcome("column-row", ranks, *compare(wanted, found), sent=log.sent)
+    counted = first.data[0].size + second.data[0].size
+    held = (Held("weights", counted, (a.size + b.size) // ranks),)
+    formula = 2 * sent_bytes(Collective.ALL_REDUCE, x.size, ranks)
+    return Outcome("column-row", ranks, *compare(wanted, found), held, log.sent, formula)

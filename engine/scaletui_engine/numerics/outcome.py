@@ -23,6 +23,8 @@ class Held:
     part: str
     counted: int
     predicted: int
+    memory: int | None = None
+    """What the memory engine says, which cuts a flat buffer parameter by parameter; None where not asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 from scaletui_engine.errors import UnknownNameError, ValueRangeError
 from scaletui_engine.numerics import block, data_parallel, fsdp, zero
 from scaletui_engine.numerics.expert_dispatch import expert_parallel
+from scaletui_engine.numerics.format_casts import format_casts
 from scaletui_engine.numerics.linear_pair import column_row
+from scaletui_engine.numerics.loss_scaling import loss_scaling
 from scaletui_engine.numerics.pipeline import pipeline
 from scaletui_engine.numerics.ring_attention import ring_attention
 from scaletui_engine.sharding.brief import brief
@@ -32,6 +34,8 @@ SIMULATIONS: Final[dict[str, Callable[[int], Outcome]]] = {
     "fsdp": fsdp.fsdp,
     "cp": ring_attention,
     "ep": expert_parallel,
+    "formats": format_casts,
+    "loss-scaling": loss_scaling,
 }
 MOST_RANKS: Final = 64
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy as np
 from scaletui_engine.collectives.wire import Collective
 from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.numerics.adam import Moments, adam, fresh
-from scaletui_engine.numerics.outcome import Held, Outcome, compare
+from scaletui_engine.numerics.memory_states import held_states, memory_states
+from scaletui_engine.numerics.outcome import Outcome, compare
 from scaletui_engine.numerics.perceptron import Batch, batch, gradients, weights
 from scaletui_engine.numerics.wire_log import WireLog
+from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.traffic import data_volume
 from scaletui_engine.sharding.traffic.call import total_sent
 from scaletui_engine.sharding.traffic.data_volume import Volume
@@ -21,6 +24,8 @@ from scaletui_engine.sharding.zero import Zero3Param, zero_buffer
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
+
+    from scaletui_engine.numerics.outcome import Held
 
     Array = NDArray[float64]
 
@@ -34,15 +39,19 @@ class _Rank:
 
     weights: list[Array]
     moments: list[Moments]
-    gradients: int = 0
-    """Most gradient elements kept after a reduction."""
+    gradients: list[Array] = field(default_factory=lambda: list["Array"]())
+    """Kept after the reduction, until the optimizer's step."""
+    peak: Counter[str] = field(default_factory=lambda: Counter[str]())
+    """Most elements of each part that were held at once."""
 
-    def count(self) -> dict[str, int]:
-        return {
+    def note(self) -> None:
+        """Count what is held now."""
+        now = {
             "weights": sum(each.size for each in self.weights),
-            "gradients": self.gradients,
+            "gradients": sum(each.size for each in self.gradients),
             "optimizer": sum(each.size for each in self.moments),
         }
+        self.peak |= Counter(now)
 
 
 def one_device(steps: int, data: list[Batch]) -> list[Array]:
@@ -92,27 +101,27 @@ def _buffered(stage: int, data: list[Batch], log: WireLog) -> tuple[list[Array],
     layout = zero_buffer(tuple(param.size for param in params), ranks)
     kept = [_Rank([param.copy() for param in params], [fresh((layout.partition,))]) for _ in range(ranks)]
     for each in data:
-        local = [_flat(grads, layout.padded) for grads in _local(kept[0].weights, each, ranks)]
+        local = _local(kept[0].weights, each, ranks)
         log.record(_RS, layout.padded)
-        mean = np.sum(local, axis=0) / ranks
+        mean = np.sum([_flat(grads, layout.padded) for grads in local], axis=0) / ranks
         pieces: list[Array] = []
         for rank, mine in enumerate(kept):
             cut = slice(*layout.range(rank))
-            grad = mean[cut]
-            mine.gradients = layout.padded if stage == 1 else grad.size
-            piece, mine.moments[0] = adam(_flat(mine.weights, layout.padded)[cut], grad, mine.moments[0])
+            mine.gradients = local[rank] if stage == 1 else [mean[cut]]
+            mine.note()
+            piece, mine.moments[0] = adam(_flat(mine.weights, layout.padded)[cut], mean[cut], mine.moments[0])
             pieces.append(piece)
         log.record(_AG, layout.padded)
         whole = np.concatenate(pieces)
         for mine in kept:
-            mine.weights = _unflat(whole, params)
+            mine.weights, mine.gradients = _unflat(whole, params), []
     size = sum(param.size for param in params)
     predicted = {
         "weights": size,
-        "gradients": layout.padded if stage == 1 else layout.partition,
+        "gradients": size if stage == 1 else layout.partition,
         "optimizer": 2 * layout.partition,
     }
-    return kept[-1].weights, _held(kept, predicted)
+    return kept[-1].weights, _held(stage, kept, predicted)
 
 
 def _unflat(flat: Array, like: list[Array]) -> list[Array]:
@@ -150,15 +159,21 @@ def _partitioned(stage: int, data: list[Batch], log: WireLog) -> tuple[list[Arra
             log.record(_RS, width * ranks)
             mean = np.sum([_flat([grads[index]], width * ranks) for grads in local], axis=0) / ranks
             for rank, mine in enumerate(kept):
-                grad = mean[rank * width : (rank + 1) * width]
-                mine.gradients = sum(widths[: index + 1])
-                mine.weights[index], mine.moments[index] = adam(
-                    mine.weights[index], grad, mine.moments[index]
-                )
+                mine.gradients.append(mean[rank * width : (rank + 1) * width])
+                mine.note()
+        for mine in kept:
+            _updated(mine)
     total = sum(widths)
     return _gathered(kept, params), _held(
-        kept, {"weights": total, "gradients": total, "optimizer": 2 * total}
+        stage, kept, {"weights": total, "gradients": total, "optimizer": 2 * total}
     )
+
+
+def _updated(mine: _Rank) -> None:
+    """Adam on the rank's own pieces; the gradients are gone then."""
+    for index, grad in enumerate(mine.gradients):
+        mine.weights[index], mine.moments[index] = adam(mine.weights[index], grad, mine.moments[index])
+    mine.gradients = []
 
 
 def _gathered(kept: list[_Rank], like: list[Array]) -> list[Array]:
@@ -168,6 +183,6 @@ def _gathered(kept: list[_Rank], like: list[Array]) -> list[Array]:
     ]
 
 
-def _held(kept: list[_Rank], predicted: dict[str, int]) -> tuple[Held, ...]:
-    counted = kept[0].count()
-    return tuple(Held(part, counted[part], predicted[part]) for part in predicted)
+def _held(stage: int, kept: list[_Rank], predicted: dict[str, int]) -> tuple[Held, ...]:
+    strategy = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)[stage - 1]
+    return held_states(kept[0].peak, predicted, memory_states(strategy, len(kept)))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from scaletui_engine.errors import DivisibilityError, UnknownNameError, ValueRangeError
 from scaletui_engine.memory.fsdp2 import Moments, ParameterShape, Shard, sharded_bytes
 from scaletui_engine.numerics.data_parallel import unweighted_mean_error
+from scaletui_engine.numerics.loss_scaling import START, STEPS, _train
 from scaletui_engine.numerics.perceptron import weights
 from scaletui_engine.numerics.simulations import SIMULATIONS, simulate
+from scaletui_engine.numerics.wire_log import WireLog
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8])
@@ -22,7 +25,9 @@ def test_ranks_equal_one_device(name: str, ranks: int) -> None:
     assert outcome.exact
 
 
-@pytest.mark.parametrize("name", ["dp", "ddp", "pp", "zero1", "zero2", "zero3", "fsdp", "cp"])
+@pytest.mark.parametrize(
+    "name", ["dp", "ddp", "pp", "zero1", "zero2", "zero3", "fsdp", "cp", "formats", "loss-scaling"]
+)
 def test_three_ranks_share_unevenly(name: str) -> None:
     assert simulate(name, 3).exact
 
@@ -30,6 +35,35 @@ def test_three_ranks_share_unevenly(name: str) -> None:
 def test_a_plain_mean_over_uneven_shards_is_wrong() -> None:
     assert unweighted_mean_error(3) > 1e-3
     assert unweighted_mean_error(2) < 1e-12
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8, 16])
+@pytest.mark.parametrize("name", ["dp", "ddp", "accumulation", "zero1", "zero2", "zero3", "fsdp"])
+def test_ranks_hold_the_memory_engines_states(name: str, ranks: int) -> None:
+    """Weights, gradients and moments, counted in the arrays of a rank at their peak."""
+    held = [each for each in simulate(name, ranks).held if each.part != "unsharded"]
+    assert len(held) == (2 if name in ("dp", "ddp", "accumulation") else 3)
+    assert [each.counted for each in held] == [each.memory for each in held]
+
+
+@pytest.mark.parametrize(("ranks", "apart"), [(4, [0, 1, 2]), (6, [0, -1, -2])])
+def test_a_flat_buffer_is_padded_once(ranks: int, apart: list[int]) -> None:
+    """DeepSpeed rounds the buffer up to 2 elements a rank, the memory engine each parameter to one."""
+    held = simulate("zero2", ranks).held
+    assert [each.counted - (each.memory or 0) for each in held] == apart
+
+
+def test_formats_are_equal_to_the_last_bit() -> None:
+    assert simulate("formats", 4).error == 0
+    assert simulate("formats", 4).compared > 1000
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_a_scale_that_overflows_skips_steps_on_every_rank(ranks: int) -> None:
+    params, scale, skipped = _train(ranks, WireLog(ranks))
+    assert 0 < skipped < STEPS
+    assert scale < START
+    assert all(np.any(param != start) for param, start in zip(params, weights(), strict=True))
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8])

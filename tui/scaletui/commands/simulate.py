@@ -27,7 +27,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="all",
         metavar="NAME",
         help=tr(
-            "dp ddp accumulation column-row tp sp pp zero fsdp cp ep, a collective as ring-all-reduce, or all"
+            "dp ddp accumulation column-row tp sp pp zero fsdp cp ep formats loss-scaling, a collective as "
+            "ring-all-reduce, or all"
         ),
     )
     parser.add_argument("--ranks", type=int, default=4, metavar="N", help=tr("numpy ranks (4)"))
@@ -112,7 +113,13 @@ def _json(outcome: Outcome) -> dict[str, Any]:
         "relative_error": outcome.relative,
         "compared": outcome.compared,
         "held": [
-            {"part": held.part, "counted": held.counted, "predicted": held.predicted} for held in outcome.held
+            {
+                "part": held.part,
+                "counted": held.counted,
+                "predicted": held.predicted,
+                "memory_engine": held.memory,
+            }
+            for held in outcome.held
         ],
         "sent_elements": outcome.sent,
         "predicted_sent_elements": outcome.predicted_sent,

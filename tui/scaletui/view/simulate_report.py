@@ -30,6 +30,8 @@ NAMES: Final = {
     "fsdp": N_("FSDP2 with Adam, layer by layer"),
     "cp": N_("ring attention"),
     "ep": N_("tokens to experts and back"),
+    "formats": N_("every number format, piece by piece"),
+    "loss-scaling": N_("loss scaling, one rank overflows"),
 }
 """Name of a simulation -> what runs."""
 _SHOWN: Final = 8
@@ -72,6 +74,7 @@ def _held(outcomes: Sequence[Outcome], width: int, pen: Pen) -> tuple[Row, ...]:
         Column(tr("held by a rank")),
         Column(tr("counted"), numeric=True),
         Column(tr("predicted"), numeric=True),
+        Column(tr("memory engine"), numeric=True),
     )
     lines = [
         (
@@ -79,6 +82,7 @@ def _held(outcomes: Sequence[Outcome], width: int, pen: Pen) -> tuple[Row, ...]:
             Span(_part(held)),
             Span(pen.numbers.integer(held.counted)),
             Span(pen.numbers.integer(held.predicted)),
+            Span("" if held.memory is None else pen.numbers.integer(held.memory)),
         )
         for outcome, held in pairs
     ]

@@ -1,0 +1,40 @@
+"""What the memory engine says that a rank holds of the perceptron, in elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.memory.census import LocalTensor
+from scaletui_engine.memory.load import load_of
+from scaletui_engine.memory.states import tensor_states
+from scaletui_engine.model import Arch, Role
+from scaletui_engine.numerics.outcome import Held
+from scaletui_engine.numerics.perceptron import weights
+from scaletui_engine.plan import Axes, Plan, Strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FP32: Final = 4
+_ARCH: Final = Arch(layers=1, hidden=1, heads=1, kv_heads=1, head_dim=1, ffn=1, vocab=1)
+"""Stands where a model must: states are asked of the perceptron's own tensors."""
+
+
+def memory_states(strategy: Strategy, ranks: int) -> dict[str, int]:
+    """Elements of weights, gradients and Adam's moments on a rank, everything in fp32."""
+    axes = Axes(dp_replicate=ranks) if strategy is Strategy.DDP else Axes(dp_shard=ranks)
+    load = load_of(_ARCH, Plan(axes, strategy, precision="fp32"))
+    tensors = [LocalTensor(str(index), Role.MLP, param.shape) for index, param in enumerate(weights())]
+    states = [tensor_states(tensor, load) for tensor in tensors]
+    return {
+        "weights": sum(each.weights for each in states) // _FP32,
+        "gradients": sum(each.gradients for each in states) // _FP32,
+        "optimizer": sum(each.optimizer for each in states) // _FP32,
+    }
+
+
+def held_states(
+    counted: Mapping[str, int], predicted: Mapping[str, int], memory: Mapping[str, int]
+) -> tuple[Held, ...]:
+    """A row for each part that was counted."""
+    return tuple(Held(part, counted[part], predicted[part], memory.get(part)) for part in counted)
