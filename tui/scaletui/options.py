@@ -6,10 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scaletui_engine.scenario import Scenario
 
 MODES: Final = ("budget", "schedule", "sharding", "live")
 """The modes of the screen, in the order of their keys 1 to 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """A job that this command has started and that publishes nothing yet."""
+
+    command: str
+    since_ns: int
+    """Monotonic."""
+    runs: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +47,5 @@ class ScreenOptions:
     """What the screen says first."""
     replay: str | None = None
     """A recording that live mode plays in place of looking for jobs."""
+    starting: Starting | None = None
+    """A job that live mode waits for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
@@ -64,9 +65,13 @@ def _with_screen(plan: DemoPlan, args: Namespace) -> int:
 
     from scaletui.commands.screen import open_screen, screen_options
     from scaletui.demo.job import DemoJob
+    from scaletui.options import Starting
 
     with DemoJob(plan, shows_output=False) as job:
-        code = open_screen(replace(screen_options(args, os.environ), mode="live", ring_dir=plan.folder))
+        command = f"scaletui demo {plan.kind} --ranks {plan.ranks}"
+        starting = Starting(command, time.monotonic_ns(), job.runs)
+        options = replace(screen_options(args, os.environ), mode="live", ring_dir=plan.folder)
+        code = open_screen(replace(options, starting=starting))
         failed, tail = job.end(), job.tail()
     if failed:
         print(tr("the job ended with code {code}", code=failed), file=sys.stderr)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.commands.export import add_export_arguments, asks_export, export
 from scaletui.commands.output import print_json, print_rows, report_pen, width
+from scaletui.commands.probe import about_process
 from scaletui.text.language import N_, ntr, tr
 from scaletui_engine.errors import ParseError, ScenarioError, ValueRangeError
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from scaletui_engine.live.snapshot import Snapshot
 
 HELP: Final = N_("watch running jobs")
+SHORTEST_S: Final = 0.1
+LONGEST_S: Final = 3_600
 _AGE: Final = re.compile(r"(\d{1,6})([smhd])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -31,7 +34,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--no-screen", action="store_true", help=tr("with --record: show nothing, until Ctrl-C")
     )
     parser.add_argument("--for", dest="seconds", metavar="TIME", help=tr("with --no-screen: 60s, 30m, 12h"))
+    parser.add_argument(
+        "--interval", type=float, metavar="S", help=tr("seconds between two looks (0.5; 1 over SSH)")
+    )
     parser.add_argument("--dir", metavar="D", help=tr("folder of the rings"))
+    parser.add_argument("--pid", type=int, metavar="N", help=tr("watch, if this process has a ring"))
     parser.add_argument(
         "--clean", action="store_true", help=tr("remove the rings of jobs that ended long ago")
     )
@@ -44,17 +51,41 @@ def run(args: Namespace) -> int:
     """Clean, print, record, or open the screen."""
     if args.clean:
         return _clean(args)
+    if args.pid is not None and (lacks := about_process(args.pid, args.dir)):
+        return lacks
     if asks_export(args) or args.once or args.json:
         return _once(args)
     if args.record or args.no_screen or args.seconds:
         from scaletui.commands.live_record import record
 
         return record(args, None if args.seconds is None else age_s(args.seconds, "--for"))
+    return open_live(args)
+
+
+def open_live(args: Namespace) -> int:
+    """The screen, as the command line asks for it."""
     from dataclasses import replace
 
     from scaletui.commands.screen import open_screen, screen_options
 
-    return open_screen(replace(screen_options(args, os.environ), ring_dir=args.dir))
+    interval_s, notice = interval_of(args.interval)
+    options = replace(
+        screen_options(args, os.environ), ring_dir=args.dir, interval_s=interval_s, notice=notice
+    )
+    return open_screen(options)
+
+
+def interval_of(asked_s: float | None) -> tuple[float | None, str]:
+    """Seconds between two looks and, where that is not what was asked for, why. Raises ValueRangeError."""
+    if asked_s is None:
+        return None, ""
+    if not 0 < asked_s <= LONGEST_S:
+        raise ValueRangeError(f"--interval {asked_s:g} is not in 0.1 to {LONGEST_S}", "--interval 0.5")
+    if asked_s < SHORTEST_S:
+        return SHORTEST_S, tr(
+            "--interval {asked}: asked more often than every 0.1 s, drivers cost the job", asked=asked_s
+        )
+    return asked_s, ""
 
 
 def _once(args: Namespace) -> int:

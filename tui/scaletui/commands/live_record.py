@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from scaletui.commands.live import open_live
 from scaletui.text.language import language, ntr, tr
 from scaletui.text.numbers import numbers_for
 from scaletui_engine.errors import ValueRangeError
@@ -31,16 +31,8 @@ def record(args: Namespace, seconds: float | None) -> int:
             with suppress(KeyboardInterrupt):
                 recording.wait(seconds)
         else:
-            code = _screen(args)
+            code = open_live(args)
     return code or _told(recording, args.record)
-
-
-def _screen(args: Namespace) -> int:
-    from dataclasses import replace
-
-    from scaletui.commands.screen import open_screen, screen_options
-
-    return open_screen(replace(screen_options(args, os.environ), ring_dir=args.dir))
 
 
 def _told(recording: BackgroundRecording, path: str) -> int:

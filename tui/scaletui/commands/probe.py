@@ -34,9 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Do it and say what is now there."""
     if args.pid is not None:
-        if args.pid < 1:
-            raise ValueRangeError(f"--pid {args.pid} < 1")
-        return _about_process(args.pid, args.dir)
+        return about_process(args.pid, args.dir)
     from scaletui_probe import install
 
     folder = packages_folder(args.python)
@@ -75,8 +73,10 @@ def _sentence(action: str, found: Installed) -> str:
     return tr("not installed in {folder}", folder=found.folder)
 
 
-def _about_process(pid: int, directory: str | None) -> int:
-    """Where a process's ring is, or why it cannot have one now and what to do instead."""
+def about_process(pid: int, directory: str | None) -> int:
+    """Say where a process's ring is, or why it cannot have one now and what to do instead; the exit code."""
+    if pid < 1:
+        raise ValueRangeError(f"--pid {pid} < 1")
     from scaletui.commands.probe_process import tracing_rights, why_no_ring
     from scaletui_probe.directory import ring_directory
     from scaletui_probe.process import start_ticks

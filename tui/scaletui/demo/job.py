@@ -67,6 +67,10 @@ class DemoJob:
         """The launcher's."""
         return 0 if self._process is None else self._process.pid
 
+    def runs(self) -> bool:
+        """Whether it has not ended."""
+        return self._process is not None and self._process.poll() is None
+
     def wait(self) -> int:
         """Wait for the job's own end; its exit code."""
         return 0 if self._process is None else self._process.wait()
