@@ -25,6 +25,7 @@ from scaletui.view.live_empty import empty_rows
 from scaletui.view.live_explain import explain_rows
 from scaletui.view.live_ranks import rank_height, ranks_rows, shown_ranks
 from scaletui.view.live_room import room_for
+from scaletui.view.live_starting import starting_rows
 from scaletui.view.live_trend import trend_rows
 from scaletui_themes import stylesheet
 
@@ -207,7 +208,12 @@ class LiveScreen(GpuScreen, ExportingScreen):
             header.rebuild()
 
     def _answer(self, box: Box) -> Sequence[Row]:
-        return () if self.session is None else answer_rows(self.state, box.width, self.session.pen)
+        if self.session is None:
+            return ()
+        starting = cast("ScaletuiApp", self.app).options.starting
+        if starting is not None and self.state.shown is not None and state.job(self.state) is None:
+            return starting_rows(starting, self.state.shown.moment, box.width, self.session.pen)
+        return answer_rows(self.state, box.width, self.session.pen)
 
     def _ranks(self, box: Box) -> Sequence[Row]:
         return () if self.session is None else ranks_rows(self.state, box, self.session.pen)
