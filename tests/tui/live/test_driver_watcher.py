@@ -62,12 +62,16 @@ class Watching:
             assert self._newest is not None
             return self._newest
 
-    def end(self) -> None:
-        """Let it end, and wait for that."""
+    def leave(self) -> None:
+        """Let the run end, and wait for that."""
         self._over = True
-        self.watcher.close()
         self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive()
+
+    def end(self) -> None:
+        """Close the watcher too."""
+        self.watcher.close()
+        self.leave()
 
 
 @pytest.fixture
@@ -167,10 +171,24 @@ def test_one_init_though_the_screen_is_left_and_opened_again(folder: Path) -> No
     watcher = Watcher(str(folder), 0.1, NvmlSource(lambda: nvml))
     for _ in range(3):
         seen: list[Snapshot] = []
-        watcher.run(seen.append, lambda seen=seen: bool(seen and seen[-1].drivers))
+        watcher.run(seen.append, lambda seen=seen: bool(seen) and len(seen[-1].drivers) == 2)
         assert len(seen[-1].drivers) == 2
     watcher.close()
     assert nvml.calls["nvmlInit"] == 1
+
+
+def test_a_run_that_ends_late_stops_none_that_has_begun(folder: Path) -> None:
+    """A screen that is left and opened again begins to watch before its first run has ended."""
+    nvml = FakeNvml(some_gpus(1))
+    watcher = Watcher(str(folder), 0.1, NvmlSource(lambda: nvml))
+    with MadeUpJob(folder) as job:
+        first, second = Watching(watcher), Watching(watcher)
+        for watching in (first, second):
+            watching.until(lambda seen: len(seen.jobs) == 1)
+        first.leave()
+        job.step(5, **STATES)
+        assert step_of(second.until(lambda seen: step_of(seen) == 5)) == 5
+        second.end()
 
 
 def test_a_lost_gpu_in_mid_run_is_told_while_the_others_go_on(watch: Callable[[FakeNvml], Watching]) -> None:

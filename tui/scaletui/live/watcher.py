@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +18,7 @@ from scaletui_engine.live.store import Store
 from scaletui_probe.directory import ring_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from scaletui_engine.live.driver.reading import DriverView
     from scaletui_engine.live.snapshot import Moment
@@ -46,31 +47,30 @@ class Watcher:
         self._interval_s = max(interval_s, SHORTEST_INTERVAL_S)
         self._news = threading.Condition()
         self._is_due = False
+        self._lookers = 0
+        """Looks and runs that are under way: one may begin before another has ended."""
         self._rings = self._rings_poller(RingSource(ring_directory(folder, os.environ)))
         self._driver = self._driver_poller(driver or NvmlSource())
         self._pollers: tuple[Poller[Any], ...] = (self._rings, self._driver)
 
     def look(self) -> Snapshot:
         """One snapshot, now: of every source what it says within ONCE_S."""
-        self._resume()
         deadline = time.monotonic() + ONCE_S
-        with self._news:
+        with self._looking(), self._news:
             while not all(poller.has_answered for poller in self._pollers):
                 left_s = deadline - time.monotonic()
                 if left_s <= 0:
                     break
                 self._news.wait(left_s)
-        self._pause()
         return self._snapshot()
 
     def run(self, hand_on: Callable[[Snapshot], None], is_over: Callable[[], bool]) -> None:
         """Hand a snapshot on whenever the rings were read, and when a source has something to say."""
-        self._resume()
-        while not is_over():
-            if self._await_news(is_over):
-                hand_on(self._snapshot())
-                threading.Event().wait(SHORTEST_S)
-        self._pause()
+        with self._looking():
+            while not is_over():
+                if self._await_news(is_over):
+                    hand_on(self._snapshot())
+                    threading.Event().wait(SHORTEST_S)
 
     def close(self) -> None:
         """Stop asking. A source that hangs is left to the end of the process."""
@@ -125,10 +125,17 @@ class Watcher:
             self._is_due = True
             self._news.notify_all()
 
-    def _resume(self) -> None:
-        for poller in self._pollers:
-            poller.resume()
-
-    def _pause(self) -> None:
-        for poller in self._pollers:
-            poller.pause()
+    @contextmanager
+    def _looking(self) -> Iterator[None]:
+        """Keep the sources going, until the last one who looks has ended."""
+        with self._news:
+            self._lookers += 1
+            for poller in self._pollers:
+                poller.resume()
+        try:
+            yield
+        finally:
+            with self._news:
+                self._lookers -= 1
+                for poller in self._pollers if self._lookers == 0 else ():
+                    poller.pause()
