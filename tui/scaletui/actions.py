@@ -83,6 +83,8 @@ ACTIONS: Final = (
     Action("beside", ("v",), N_("compare"), N_("Another schedule on the same time axis"), _TIME, _LOOK),
     Action("table", ("t",), N_("table"), N_("All schedules; Enter takes one"), _TIME, _LOOK),
     Action("seconds", ("e",), N_("seconds"), N_("Count in t, or in estimated seconds"), _TIME, _LOOK),
+    Action("messages", ("b",), N_("messages"), N_("Send freely, block, in order, or late"), _TIME, _LOOK),
+    Action("optimizer", ("o",), N_("optimizer"), N_("Its step: after all, rank by rank, or none"), _TIME, _LOOK),
     Action("focus_plan", ("tab",), N_("plan"), N_("Arrows on the plan, or on time"), _TIME, _EDIT),
     Action("leave", ("escape",), N_("back"), N_("Leave the plan, then the comparison"), _TIME, _LOOK),
     Action("out", ("escape",), N_("back"), N_("Back to the sharding screen"), _OVER, _LOOK),
@@ -109,6 +111,13 @@ ACTIONS: Final = (
     Action("next_job", ("right",), N_("job"), N_("Look at the next job"), _WATCH, _LOOK),
     Action("previous_job", ("left",), N_("job"), N_("Look at the job before"), _WATCH, _LOOK),
     Action("gpus", ("g",), N_("GPUs"), N_("Every GPU as the driver sees it, or the ranks"), _LIVE, _LOOK),
+    Action("into_rank", ("enter",), N_("rank"), N_("One rank closely, or back"), _LIVE, _LOOK),
+    Action("out_of_rank", ("escape",), N_("back"), N_("One page up; all ranks again"), _LIVE, _LOOK),
+    Action("rank_order", ("o",), N_("order"), N_("Sort the ranks by something else"), _LIVE, _LOOK),
+    Action("rank_filter", ("slash",), N_("filter"), N_("Show only some of the ranks"), _LIVE, _LOOK),
+    Action("heat", ("h",), N_("map"), N_("All ranks as a map, or the list"), _LIVE, _LOOK),
+    Action("measure", ("m",), N_("measure"), N_("Colour the map by something else"), _LIVE, _LOOK),
+    Action("acknowledge", ("a",), N_("seen"), N_("Every alert has been seen"), _LIVE, _LOOK),
     Action("other_job", ("j",), N_("job"), N_("Look at the next job"), _REPLAY, _LOOK),
     Action("next_event", ("n",), N_("event"), N_("Where something happened next"), _REPLAY, _CLOCK),
     Action("previous_event", ("N",), N_("event"), N_("Where something happened before"), _REPLAY, _CLOCK),
@@ -136,7 +145,7 @@ _FOOTERS: Final = {
     "collective": ("help", "run", "step_on", "out", "other_op", "other_way", "more_ranks"),
     "one_step": ("help", "run", "step_on", "next_strategy", "out", "later", "faster"),
     "replay": ("help", "run", "step_on", "later", "next_event", "faster", "quit"),
-    "live": ("help", "play", "step_on", "next_job", "gpus", "command_palette", "quit"),
+    "live": ("help", "into_rank", "rank_order", "rank_filter", "heat", "gpus", "quit"),
 }
 FOOTER_KEYS: Final = 7
 """The most keys a footer shows."""

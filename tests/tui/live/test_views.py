@@ -123,7 +123,7 @@ def test_a_gpu_job_has_three_figures_a_capacity_and_what_lies_outside(make_rank,
 def test_the_worst_rank_comes_first_and_is_marked(make_rank, make_state):
     ranks = [make_rank(number, gpu=True, driver_free=(20 - number) * GIB) for number in range(4)]
     rows = text(ranks_rows(make_state(*ranks), Box(100, 10), PEN))
-    assert [row[:5] for row in rows[1:]] == [">*  3", "    0", "    1", "    2"]
+    assert [row[:5] for row in rows[1:]] == [">*  3", "    2", "    1", "    0"]
 
 
 def test_a_story_takes_the_place_of_figures(make_rank, make_state):

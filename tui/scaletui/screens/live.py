@@ -13,11 +13,12 @@ from scaletui.live.watcher import INTERVAL_OVER_SSH_S, INTERVAL_S, Watcher
 from scaletui.panes.frame import HeaderPane
 from scaletui.panes.rows import RowsPane
 from scaletui.screens.exporting import ExportingScreen
-from scaletui.screens.live_gpus import GpuScreen
+from scaletui.screens.live_pages import PageScreen
 from scaletui.screens.mode import screen_bindings
 from scaletui.state import live as state
 from scaletui.view.black_box import black_box_rows
 from scaletui.view.box import Box
+from scaletui.view.live_alerts import alert_rows
 from scaletui.view.live_answer import answer_rows, header_facts
 from scaletui.view.live_compare import compare_rows
 from scaletui.view.live_details import details_rows
@@ -25,6 +26,7 @@ from scaletui.view.live_empty import empty_rows
 from scaletui.view.live_explain import explain_rows
 from scaletui.view.live_ranks import rank_height, ranks_rows, shown_ranks
 from scaletui.view.live_room import room_for
+from scaletui.view.live_skew import skew_rows
 from scaletui.view.live_starting import starting_rows
 from scaletui.view.live_trend import trend_rows
 from scaletui_themes import stylesheet
@@ -46,7 +48,7 @@ FRAME: Final = 3
 """Header, news and keys."""
 
 
-class LiveScreen(GpuScreen, ExportingScreen):
+class LiveScreen(PageScreen, ExportingScreen):
     """The ranks of a running job, what they hold beside what was predicted, and how it goes on."""
 
     MODE: ClassVar[str] = "live"
@@ -56,17 +58,19 @@ class LiveScreen(GpuScreen, ExportingScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.state = state.LiveState()
         self.watcher: Watcher | None = None
 
     def body(self) -> Iterable[Widget]:
         """The answer across, then ranks, comparison and trend; or what to do when there is no job."""
         yield RowsPane(self._answer, id="live-answer")
+        yield RowsPane(self._alerts, id="live-alerts")
         with Horizontal(id="live-columns"):
             with Vertical(id="live-main"):
                 yield RowsPane(self._ranks, id="live-ranks")
+                yield RowsPane(self._skew, id="live-skew")
                 yield RowsPane(self._compare, id="live-compare")
                 yield RowsPane(self._trend, id="live-trend")
+                yield self.page_pane()
             yield RowsPane(self._details, id="live-details")
             yield RowsPane(self._explain, id="live-explain")
         yield self.gpu_pane()
@@ -132,6 +136,7 @@ class LiveScreen(GpuScreen, ExportingScreen):
     def redraw(self) -> None:
         """Hand every pane its rows; those that are equal cost nothing."""
         self.set_class(state.job(self.state) is None, "-empty")
+        self.set_class(self.state.page is not state.Page.LIST, "-page")
         self._make_room()
         self.tell_header()
         for pane in self.query(RowsPane):
@@ -143,33 +148,37 @@ class LiveScreen(GpuScreen, ExportingScreen):
 
     def action_up(self) -> None:
         """The rank above, or the GPU."""
-        if not self.walk_gpus(-1):
+        if not self.walk_gpus(-1) and not self.walk(0, -1):
             self.look(state.other_rank(self.state, -1))
 
     def action_down(self) -> None:
         """The rank below, or the GPU."""
-        if not self.walk_gpus(1):
+        if not self.walk_gpus(1) and not self.walk(0, 1):
             self.look(state.other_rank(self.state, 1))
 
     def action_step_on(self) -> None:
         """The next rank."""
-        self.action_down()
+        if not self.walk(1, 0):
+            self.action_down()
 
     def action_step_back(self) -> None:
         """The rank before."""
-        self.action_up()
+        if not self.walk(-1, 0):
+            self.action_up()
 
     def action_next_job(self) -> None:
-        """Look at the next job."""
-        self.look(state.other_job(self.state, 1))
+        """Look at the next job; on the map, at the next cell."""
+        if not self.walk(1, 0):
+            self.look(state.other_job(self.state, 1))
 
     def action_previous_job(self) -> None:
-        """Look at the job before."""
-        self.look(state.other_job(self.state, -1))
+        """Look at the job before; on the map, at the cell before."""
+        if not self.walk(-1, 0):
+            self.look(state.other_job(self.state, -1))
 
     def on_row_clicked(self, message: RowClicked) -> None:
         """A click chooses a rank or a GPU."""
-        if self.click_gpu(message):
+        if self.click_gpu(message) or self.click_page(message):
             return
         if message.pane != "live-ranks" or self.session is None or message.y < 1:
             return
@@ -189,7 +198,10 @@ class LiveScreen(GpuScreen, ExportingScreen):
             return
         width = self.query_one("#live-main").size.width or self.size.width
         room = room_for(self.state, Box(width, self.size.height - self.FRAME_ROWS), self.session.pen)
-        heights = {"live-answer": room.answer, "live-ranks": room.ranks, "live-compare": room.compare}
+        heights = {
+            "live-answer": room.answer, "live-alerts": room.alerts, "live-ranks": room.ranks,
+            "live-skew": room.skew, "live-compare": room.compare,
+        }  # fmt: skip
         for name, height in heights.items():
             pane = self.query_one(f"#{name}")
             if pane.styles.height is None or pane.styles.height.value != height:
@@ -214,6 +226,16 @@ class LiveScreen(GpuScreen, ExportingScreen):
         if starting is not None and self.state.shown is not None and state.job(self.state) is None:
             return starting_rows(starting, self.state.shown.moment, box.width, self.session.pen)
         return answer_rows(self.state, box.width, self.session.pen)
+
+    def _alerts(self, box: Box) -> Sequence[Row]:
+        return (
+            () if self.session is None else alert_rows(self.state, box.width, self.session.pen)[: box.height]
+        )
+
+    def _skew(self, box: Box) -> Sequence[Row]:
+        return (
+            () if self.session is None else skew_rows(self.state, box.width, self.session.pen)[: box.height]
+        )
 
     def _ranks(self, box: Box) -> Sequence[Row]:
         return () if self.session is None else ranks_rows(self.state, box, self.session.pen)

@@ -5,10 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from scaletui_engine.live.judgement import worst
+from scaletui.state.live_heat import Measure
+from scaletui.state.live_list import listed, worst_of
+from scaletui_engine.compat import StrEnum
+from scaletui_engine.live.alerts import acknowledged, alerts_after
+from scaletui_engine.live.order import Order
 
 if TYPE_CHECKING:
+    from scaletui_engine.live.alerts import Alert
     from scaletui_engine.live.snapshot import JobView, RankView, Snapshot
+
+
+class Page(StrEnum):
+    """What stands in the first column."""
+
+    LIST = "list"
+    """Ranks as bars, the comparison and the trend."""
+    HEAT = "heat"
+    """All ranks as a map."""
+    RANK = "rank"
+    """One rank: its past and its units."""
+    FIT = "fit"
+    """What would make the job need less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +40,33 @@ class LiveState:
     job: str | None = None
     """The job that is looked at; None follows the first one."""
     rank: int | None = None
-    """The rank that is looked at; None follows the worst one."""
+    """The rank that is looked at; None follows the first in the list."""
     paused: bool = False
+    order: Order = Order.HEADROOM
+    filter: str = ""
+    """What was typed to see fewer ranks; empty shows all."""
+    page: Page = Page.LIST
+    under: Page = Page.LIST
+    """The page that a closer look goes back to."""
+    measure: Measure = Measure.USED
+    """What the map is coloured by."""
+    alerts: tuple[Alert, ...] = ()
+    """Of every job that was looked at, in the order in which they were raised."""
 
 
 def arrived(state: LiveState, snapshot: Snapshot) -> LiveState:
-    """The state with a new snapshot, which a paused picture does not show."""
-    return replace(state, newest=snapshot, shown=state.shown if state.paused else snapshot)
+    """The state with a new snapshot, which a paused picture does not show; alerts go on being raised."""
+    later = replace(state, newest=snapshot, shown=state.shown if state.paused else snapshot)
+    looked_at = next((job for job in snapshot.jobs if job.id == state.job), None)
+    looked_at = looked_at or next(iter(snapshot.jobs), None)
+    if looked_at is None:
+        return later
+    return replace(later, alerts=alerts_after(state.alerts, looked_at, snapshot.moment))
+
+
+def acknowledge(state: LiveState) -> LiveState:
+    """Every alert has been seen."""
+    return replace(state, alerts=acknowledged(state.alerts))
 
 
 def paused(state: LiveState) -> LiveState:
@@ -53,12 +91,17 @@ def job(state: LiveState) -> JobView | None:
 
 
 def ordered(state: LiveState) -> tuple[RankView, ...]:
-    """The job's ranks, the worst first and the others by number."""
+    """The job's ranks that the filter lets pass, in the order that was asked for."""
     looked_at = job(state)
-    if looked_at is None:
+    if looked_at is None or state.shown is None:
         return ()
-    first = worst(looked_at)
-    return (first, *(rank for rank in looked_at.ranks if rank is not first))
+    return listed(looked_at, state.shown.moment, state.order, state.filter)
+
+
+def worst_rank(state: LiveState) -> RankView | None:
+    """The rank in most trouble, whatever the filter."""
+    looked_at = job(state)
+    return None if looked_at is None or state.shown is None else worst_of(looked_at, state.shown.moment)
 
 
 def rank_index(state: LiveState) -> int:
@@ -67,13 +110,13 @@ def rank_index(state: LiveState) -> int:
 
 
 def rank(state: LiveState) -> RankView | None:
-    """The rank that is looked at."""
+    """The rank that is looked at; the worst one where the filter lets none pass."""
     found = ordered(state)
-    return found[rank_index(state)] if found else None
+    return found[rank_index(state)] if found else worst_rank(state)
 
 
 def other_rank(state: LiveState, direction: int) -> LiveState:
-    """The rank below or above; at the top the worst one is followed again."""
+    """The rank below or above; at the top the first one is followed again, whichever that is."""
     found = ordered(state)
     if not found:
         return state
@@ -81,7 +124,7 @@ def other_rank(state: LiveState, direction: int) -> LiveState:
 
 
 def rank_at(state: LiveState, place: int) -> LiveState:
-    """Look at the rank in that place of the ordered ones; the first place follows the worst."""
+    """Look at the rank in that place of the ordered ones; the first place follows the first."""
     return replace(state, rank=ordered(state)[place].identity.rank if place else None)
 
 
@@ -92,3 +135,42 @@ def other_job(state: LiveState, direction: int) -> LiveState:
         return state
     place = min(max(job_index(state) + direction, 0), len(found) - 1)
     return replace(state, job=found[place].id, rank=None)
+
+
+def other_order(state: LiveState) -> LiveState:
+    """The ranks in the next order, from its first on."""
+    orders = tuple(Order)
+    return replace(state, order=orders[(orders.index(state.order) + 1) % len(orders)], rank=None)
+
+
+def filtered(state: LiveState, text: str) -> LiveState:
+    """Only the ranks that the text lets pass, from the first on; all of them with an empty one."""
+    return replace(state, filter=text.strip(), rank=None)
+
+
+def turned(state: LiveState, page: Page) -> LiveState:
+    """Turn to a page, or back to where one came from when it is open."""
+    if state.page is page:
+        return back(state)
+    under = state.page if state.page in (Page.LIST, Page.HEAT) else state.under
+    return replace(state, page=page, under=under if page is not Page.HEAT else Page.LIST)
+
+
+def back(state: LiveState) -> LiveState:
+    """One page up; from the list the filter is taken off."""
+    if state.page in (Page.RANK, Page.FIT):
+        return replace(state, page=state.under)
+    if state.page is Page.HEAT:
+        return replace(state, page=Page.LIST)
+    return filtered(state, "") if state.filter else state
+
+
+def other_measure(state: LiveState) -> LiveState:
+    """Colour the map by the next measure."""
+    measures = tuple(Measure)
+    return replace(state, measure=measures[(measures.index(state.measure) + 1) % len(measures)])
+
+
+def rank_of_number(state: LiveState, number: int) -> LiveState:
+    """Look at the rank of that number."""
+    return replace(state, rank=number)

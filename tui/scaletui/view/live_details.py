@@ -53,7 +53,7 @@ def details_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
         fit((), box.width),
         rule_row(tr("allocator"), box.width, pen),
         *_allocator(rank, box.width, pen),
-        *_happenings(rank, box.width, pen),
+        *event_rows(rank, box.width, pen),
         fit((), box.width),
         rule_row(tr("jobs"), box.width, pen),
         *_jobs(state, box.width, pen),
@@ -71,7 +71,7 @@ def _process(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
     yield pair_row("PyTorch", identity.torch_version, width, pen)
     if rank.plan is not None:
         yield pair_row(tr("wrapper"), rank.plan.wrapper, width, pen)
-        yield pair_row(tr("mesh"), _mesh(rank, pen), width, pen)
+        yield pair_row(tr("mesh"), mesh_text(rank, pen), width, pen)
         optimizers = {optimizer.name.rpartition(".")[2] for optimizer in rank.plan.optimizers}
         yield pair_row(tr("optimizer"), ", ".join(sorted(optimizers)), width, pen)
     if rank.host_rss is not None:
@@ -80,7 +80,8 @@ def _process(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
         yield pair_row(tr("errors of the probe"), Span(str(rank.errors), "warn"), width, pen)
 
 
-def _mesh(rank: RankView, pen: Pen) -> str:
+def mesh_text(rank: RankView, pen: Pen) -> str:
+    """The axes of the job's mesh with their sizes."""
     plan = rank.plan
     if plan is None or not plan.mesh_shape:
         return "-"
@@ -103,7 +104,7 @@ def _allocator(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
             yield pair_row(label, Span(pen.numbers.integer(count), "warn"), width, pen)
 
 
-def _happenings(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
+def event_rows(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
     """What happened, the newest first; of an out-of-memory what was asked for and what was held."""
     told = [happening for happening in reversed(rank.happenings) if happening.event in _EVENTS]
     if told:

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
-from scaletui.text.language import tr
+from scaletui.text.language import N_, tr
 from scaletui.view.bars import Bar, split, track_row
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.budget_stages import window
@@ -19,17 +20,25 @@ from scaletui.view.live_words import verdict_role, verdict_text
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.rule import rule_row
 from scaletui_engine.live.evidence import RankState, What
+from scaletui_engine.live.order import Order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from scaletui.state.live import LiveState
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
     from scaletui_engine.live.driver.matching import Seat
-    from scaletui_engine.live.snapshot import Moment, RankView
+    from scaletui_engine.live.snapshot import Moment, RankView, Snapshot
 
 SHORTEST_BAR: Final = 10
+_ORDERS: Final = MappingProxyType({
+    Order.HEADROOM: N_("ranks by headroom"),
+    Order.RANK: N_("ranks by number"),
+    Order.STEP_TIME: N_("ranks by step time"),
+    Order.RESERVED: N_("ranks by reserved memory"),
+    Order.AGE: N_("ranks by age"),
+})  # fmt: skip
 _AGES: Final = ((60, 1, "s"), (3_600, 60, "m"), (86_400, 3_600, "h"))
 
 
@@ -69,23 +78,56 @@ class _Widths:
 def ranks_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     """The title with the columns' heads, then as many ranks as fit, the chosen one among them."""
     snapshot, ranks = state.shown, state_of.ordered(state)
-    if snapshot is None or not ranks or box.height < 1:
+    if snapshot is None or box.height < 1 or state_of.job(state) is None:
         return ()
-    chosen = state_of.rank_index(state)
+    if not ranks:
+        nothing = Span(f" {tr('no rank is like that; Escape shows all')}", "warn")
+        return (rule_row(_name(state, 0, pen), box.width, pen), fit((nothing,), box.width))[: box.height]
     first, last = shown_ranks(state, box.height, pen)
-    labels = [_label(index, chosen, ranks[index], pen) for index in range(first, last)]
-    seats = seats_by_rank(snapshot)
-    lines = [
-        replace(_line(rank, label, snapshot.moment, pen), seat=seats.get(rank.path))
-        for rank, label in zip(ranks[first:last], labels, strict=True)
-    ]
+    lines = _lines(state, range(first, last), pen)
     widths = _widths(lines, box.width)
-    scale = max(capacity_of(rank, seats.get(rank.path)) or held_by(rank) for rank in ranks)
-    hidden = len(ranks) - len(lines)
+    layout = (widths, _scale(snapshot, ranks))
     return (
-        _title(hidden, widths, box.width, pen),
-        *(row for line in lines for row in _rows(line, (widths, scale), box.width, pen)),
+        _title(_name(state, len(ranks) - len(lines), pen), widths, box.width, pen),
+        *(row for line in lines for row in _rows(line, layout, box.width, pen)),
     )
+
+
+def rank_row(state: LiveState, rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
+    """The row of one rank by itself, on the scale of all."""
+    if state.shown is not None:
+        seat = seats_by_rank(state.shown).get(rank.path)
+        line = replace(_line(rank, "", state.shown.moment, pen), seat=seat)
+        yield from _rows(line, (_widths([line], width), _scale(state.shown, (rank,))), width, pen)
+
+
+def _lines(state: LiveState, places: range, pen: Pen) -> list[_Line]:
+    assert state.shown is not None, "ranks are of a snapshot"
+    ranks, chosen, worst = state_of.ordered(state), state_of.rank_index(state), state_of.worst_rank(state)
+    seats = seats_by_rank(state.shown)
+    found = []
+    for place in places:
+        rank = ranks[place]
+        pointer = pen.glyphs.pointer if place == chosen else " "
+        label = f"{pointer}{pen.glyphs.mark if rank is worst else ' '}{rank.identity.rank:>3}"
+        found.append(replace(_line(rank, label, state.shown.moment, pen), seat=seats.get(rank.path)))
+    return found
+
+
+def _scale(snapshot: Snapshot, ranks: Sequence[RankView]) -> int:
+    seats = seats_by_rank(snapshot)
+    return max(capacity_of(rank, seats.get(rank.path)) or held_by(rank) for rank in ranks)
+
+
+def _name(state: LiveState, hidden: int, pen: Pen) -> str:
+    """By what the ranks are sorted, how many more there are, and what was typed."""
+    title = tr(_ORDERS[state.order])
+    if state.filter:
+        shown, job = pen.numbers.integer(len(state_of.ordered(state))), state_of.job(state)
+        count = pen.numbers.integer(0 if job is None else len(job.ranks))
+        title = f"{title}, {tr('{shown} of {count}', shown=shown, count=count)}: {state.filter}"
+    more = tr("{hidden} more", hidden=pen.numbers.integer(hidden))
+    return f"{title}, {more}" if hidden > 0 else title
 
 
 def rank_height(pen: Pen) -> int:
@@ -107,12 +149,6 @@ def age_text(age_s: float, pen: Pen) -> str:
         if age_s < limit:
             return f"{int(age_s) // scale} {unit}"
     return f"{pen.numbers.integer(int(age_s) // 86_400)} d"
-
-
-def _label(index: int, chosen: int, rank: RankView, pen: Pen) -> str:
-    pointer = pen.glyphs.pointer if index == chosen else " "
-    mark = pen.glyphs.mark if index == 0 else " "
-    return f"{pointer}{mark}{rank.identity.rank:>3}"
 
 
 def _line(rank: RankView, label: str, moment: Moment, pen: Pen) -> _Line:
@@ -145,14 +181,13 @@ def _widths(lines: list[_Line], width: int) -> _Widths:
     )
 
 
-def _title(hidden: int, widths: _Widths, width: int, pen: Pen) -> Row:
+def _title(name: str, widths: _Widths, width: int, pen: Pen) -> Row:
     tail = width - 1 - widths.tail
     heads = [(tail, tr("steps"))]
     if widths.has_figures:
         heads.append((tail + widths.time + 1, tr("time")))
         heads.append((tail + widths.time + widths.age + 2, tr("age")))
-    title = tr("ranks, {hidden} more", hidden=hidden) if hidden > 0 else tr("ranks")
-    return rule_row(title, width, pen, heads)
+    return rule_row(name, width, pen, heads)
 
 
 def _rows(line: _Line, layout: tuple[_Widths, int], width: int, pen: Pen) -> Iterator[Row]:
