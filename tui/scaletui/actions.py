@@ -84,7 +84,7 @@ ACTIONS: Final = (
     Action("table", ("t",), N_("table"), N_("All schedules; Enter takes one"), _TIME, _LOOK),
     Action("seconds", ("e",), N_("seconds"), N_("Count in t, or in estimated seconds"), _TIME, _LOOK),
     Action("messages", ("b",), N_("messages"), N_("Send freely, block, in order, or late"), _TIME, _LOOK),
-    Action("optimizer", ("o",), N_("optimizer"), N_("Its step: after all, rank by rank, or none"), _TIME, _LOOK),
+    Action("optimizer", ("o",), N_("optimizer"), N_("Its step: after all, by rank, or none"), _TIME, _LOOK),
     Action("focus_plan", ("tab",), N_("plan"), N_("Arrows on the plan, or on time"), _TIME, _EDIT),
     Action("leave", ("escape",), N_("back"), N_("Leave the plan, then the comparison"), _TIME, _LOOK),
     Action("out", ("escape",), N_("back"), N_("Back to the sharding screen"), _OVER, _LOOK),
