@@ -87,7 +87,7 @@ def parse(text: str) -> dict[str, Any]:
     except RecursionError:
         raise ParseError("not TOML: nested too deeply") from None
     except ValueError:
-        # int() refuses more digits than that (docs.python.org, "Integer string conversion length limitation").
+        # int() reads no more digits (docs.python.org, "Integer string conversion length limitation").
         raise ParseError("not TOML: a number of more than 4300 digits") from None
 
 

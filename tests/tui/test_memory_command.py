@@ -21,7 +21,7 @@ TIGHT = ("--model", "llama3-8b", "--gpu", "a100-sxm-40", "--gpus", "8")
 PIPELINE = (*LLAMA, "--pp", "4", "--global-batch", "64")
 EXPERTS = ("--scenario", "deepseek-v3-2048")
 EVERYTHING = (
-    "--timeline", "--explain", "--solve", "seq", "--fix", "--compare", "llama3-70b-16", "--host",
+    "--timeline", "--explain", "--solve", "seq", "--fix", "--compare", "llama3-70b-16", "--host", "--tools",
 )  # fmt: skip
 CONTRACT = [
     "model", "params", "params_active", "gpu", "capacity_bytes", "capacity_is_nominal", "stages",
@@ -71,8 +71,9 @@ def answered(capsys: pytest.CaptureFixture[str], *argv: str) -> Any:
         (["--fix"], ["fixes"]),
         (["--compare", "llama3-8b-8"], ["compare"]),
         (["--host"], ["host"]),
+        (["--tools"], ["tools"]),
         (["--offload", "optimizer"], ["host"]),
-        (list(EVERYTHING), ["timeline", "explain", "solve", "fixes", "compare", "host"]),
+        (list(EVERYTHING), ["timeline", "explain", "solve", "fixes", "compare", "host", "tools"]),
     ],
     ids=" ".join,
 )
@@ -237,6 +238,17 @@ def test_a_node_by_the_paper_and_as_seen(
     assert verdict in out
     assert "states, observed" in out
     assert "a checkpoint" not in out
+
+
+def test_tools_say_why_they_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, *LLAMA, "--tools")
+    assert "the ZeRO paper                14.96  the same" in out
+    assert "accelerate estimate-memory    59.83  it prints the largest of its four entries," in out
+    one = answered(capsys, *LLAMA, "--tools")["tools"][2]
+    assert (one["tool"], one["reasons"]) == (
+        "tool.deepspeed_zero3",
+        ["why.largest_layer", "why.fp32_gradients"],
+    )
 
 
 def test_host_on_request(capsys: pytest.CaptureFixture[str]) -> None:

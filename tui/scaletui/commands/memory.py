@@ -69,6 +69,7 @@ def _sections(args: Namespace, here: Answer, found: Extras) -> Iterator[Section]
     from scaletui.view import memory_report_closer as closer
     from scaletui.view import memory_report_compare as compared
     from scaletui.view import memory_report_host as host
+    from scaletui.view.memory_report_tools import tools_rows
 
     if found.study is not None:
         state = BudgetState(here, stage=found.study.stage, study=found.study)
@@ -86,6 +87,8 @@ def _sections(args: Namespace, here: Answer, found: Extras) -> Iterator[Section]
         yield partial(host.host_rows, found.host)
         if args.host:
             yield partial(host.checkpoint_rows, found.host)
+    if found.tools is not None:
+        yield partial(tools_rows, found.tools)
 
 
 def as_json(scenario: Scenario, budget: MemoryBudget) -> dict[str, Any]:

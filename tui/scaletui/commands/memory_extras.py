@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scaletui.state.answer import Answer
     from scaletui.state.study import Study
     from scaletui.view.memory_report_host import HostNeeds
+    from scaletui_engine.memory.conventions.beside import Beside
     from scaletui_engine.memory.fixes import Fix
     from scaletui_engine.memory.solve import Solution
     from scaletui_engine.scenario import Scenario
@@ -31,10 +32,11 @@ class Extras:
     fixes: tuple[Fix, ...] | None
     other: Answer | None
     host: HostNeeds | None
+    tools: tuple[Beside, ...] | None
 
 
 def add_extra_options(parser: ArgumentParser) -> None:
-    """--timeline, --explain, --stage, --solve, --fix, --compare and --host."""
+    """--timeline, --explain, --stage, --solve, --fix, --compare, --host and --tools."""
     more = parser.add_argument_group(tr("a closer look"))
     more.add_argument("--timeline", action="store_true", help=tr("memory against time in one step"))
     more.add_argument(
@@ -55,6 +57,9 @@ def add_extra_options(parser: ArgumentParser) -> None:
     more.add_argument(
         "--host", action="store_true", help=tr("host memory, loading and saving (offload shows the first)")
     )
+    more.add_argument(
+        "--tools", action="store_true", help=tr("what other estimators say, and why it differs")
+    )
 
 
 def extras(args: Namespace, here: Answer) -> Extras:
@@ -73,7 +78,14 @@ def extras(args: Namespace, here: Answer) -> Extras:
         fixes=fixes(scenario) if args.fix else None,
         other=None if args.compare is None else answer(_other(args.compare)),
         host=_host(scenario) if args.host or is_offloaded(scenario) else None,
+        tools=_tools(scenario) if args.tools else None,
     )
+
+
+def _tools(scenario: Scenario) -> tuple[Beside, ...]:
+    from scaletui_engine.memory.conventions.beside import beside
+
+    return beside(scenario)
 
 
 def _stage(asked: int | None, here: Answer) -> int:

@@ -34,6 +34,8 @@ def extras_json(args: Namespace, here: Answer, found: Extras) -> dict[str, Any]:
         keys["compare"] = _compared(here, found.other)
     if found.host is not None:
         keys["host"] = _host(found.host)
+    if found.tools is not None:
+        keys["tools"] = [asdict(one) for one in found.tools]
     return keys
 
 
