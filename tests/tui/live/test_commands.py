@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 from typing import TYPE_CHECKING
@@ -116,6 +118,23 @@ def test_no_ages(text: str) -> None:
         (["demo", "ddp", "--ranks", "65"], "--ranks 65 is not in 1 to 64"),
         (["demo", "fsdp", "--steps", "-1"], "--steps -1 < 0"),
         (["live", "--clean", "--older-than", "soon"], "--older-than soon is no age"),
+        (["live", "--clean", "--older-than", "-1d"], "--older-than -1d is no age"),
+        (["live", "--once", "--dir", "/nope"], "/nope: No such file or directory"),
+        (["live", "--json", "--dir", "/nope"], "/nope: No such file or directory"),
+        (["live", "--csv", "--dir", "/nope"], "/nope: No such file or directory"),
+        (["live", "--once", "--dir", "/dev/null"], "/dev/null is a link or a file, not a folder"),
+        (["live", "--csv", "--jsonl"], "--jsonl"),
+        (["live", "--out", "x.csv"], "--out x.csv wants --csv or --jsonl with it"),
+        (["live", "--once", "--record", "x.rec"], "--record x.rec keeps on looking"),
+        (["live", "--no-screen"], "--no-screen without --record FILE"),
+        (["live", "--record", "/nope/x.rec", "--no-screen"], "/nope/x.rec: No such file or directory"),
+        (["live", "--record", "x.rec", "--no-screen", "--for", "soon"], "--for soon is no age"),
+        (["live", "--interval", "0"], "--interval 0 is not in 0.1 to 3600"),
+        (["live", "--interval", "nan"], "--interval nan is not in 0.1 to 3600"),
+        (["live", "--pid", "-1"], "--pid -1 < 1"),
+        (["probe", "status", "--pid", "-1"], "--pid -1 < 1"),
+        (["replay", "/nope.rec"], "/nope.rec: No such file or directory"),
+        (["replay", "/dev/null", "--csv"], "/dev/null is not a file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -124,6 +143,49 @@ def test_mistakes_are_one_line(words: list[str], said: str, capsys: pytest.Captu
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_somebody_elses_folder_without_rings_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As another user sees a folder of root's in which only root may write."""
+    folder.chmod(0o755)
+    monkeypatch.setattr(os, "geteuid", lambda: 4_242)
+    os.chown(folder, 0, 0) if os.getuid() == 0 else None
+    assert main(["live", "--once", "--dir", str(folder)]) == 2
+    error = capsys.readouterr().err
+    assert f"{folder} belongs to user" in error
+    assert error.count("\n") == 1
+
+
+def test_a_process_without_a_ring_is_told_why_and_what_else(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["live", "--once", "--pid", str(os.getpid()), "--dir", str(folder)]) == 1
+    said = capsys.readouterr().out
+    assert f"process {os.getpid()} has no ring" in said
+    assert "scaletui run -- CMD" in said
+
+
+def test_the_rows_of_a_look(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with MadeUpJob(folder) as job:
+        job.plan()
+        job.step(7, **STATES)
+        assert main(["live", "--csv", "--dir", str(folder)]) == 0
+        rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert main(["live", "--jsonl", "--dir", str(folder)]) == 0
+        objects = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        out = tmp_path / "look.csv"
+        assert main(["live", "--csv", "--out", str(out), "--dir", str(folder)]) == 0
+        assert main(["live", "--csv", "--out", str(out), "--dir", str(folder)]) == 2
+    assert [(row["rank"], row["step"], row["measured_optimizer_bytes"]) for row in rows] == [
+        ("0", "7", "124"), ("1", "7", "124"),
+    ]  # fmt: skip
+    assert rows[0].keys() == objects[0].keys()
+    assert [(item["rank"], item["allocator_peak_bytes"], item["step_time_s"]) for item in objects] == [
+        (0, None, 0.4), (1, None, 0.4),
+    ]  # fmt: skip
+    assert len(out.read_text().splitlines()) == 3
 
 
 def test_without_torch_the_demo_names_the_way_to_get_it(

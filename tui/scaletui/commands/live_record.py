@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from scaletui.commands.live import open_live
+from scaletui.commands.live import interval_of, open_live
 from scaletui.text.language import language, ntr, tr
 from scaletui.text.numbers import numbers_for
 from scaletui_engine.errors import ValueRangeError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from scaletui.live.recording import BackgroundRecording
+    from scaletui.live.watcher import INTERVAL_S
 
 STOPPED_EARLY = 2
 
@@ -22,12 +23,15 @@ STOPPED_EARLY = 2
 def record(args: Namespace, seconds: float | None) -> int:
     """Record until the screen is closed, or without one until Ctrl-C or for so long."""
     from scaletui.live.recording import BackgroundRecording
+    from scaletui.live.watcher import INTERVAL_S
 
     if args.no_screen and not args.record:
         raise ValueRangeError(tr("--no-screen without --record FILE shows and keeps nothing"))
     code = 0
-    with BackgroundRecording(args.record, args.dir) as recording:
+    interval_s, notice = interval_of(args.interval)
+    with BackgroundRecording(args.record, args.dir, interval_s or INTERVAL_S) as recording:
         if args.no_screen:
+            print(notice, end="\n" if notice else "", file=sys.stderr)
             with suppress(KeyboardInterrupt):
                 recording.wait(seconds)
         else:

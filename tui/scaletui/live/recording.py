@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from scaletui import __version__
-from scaletui.live.watcher import Watcher
+from scaletui.live.watcher import INTERVAL_S, Watcher
 from scaletui_engine.live.recording.fault import RecordingError
 from scaletui_engine.live.recording.writer import Recorder
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 class BackgroundRecording:
     """A context: the folder's jobs are recorded inside of it, until the disk is full or the file is."""
 
-    def __init__(self, path: str, folder: str | None) -> None:
+    def __init__(self, path: str, folder: str | None, interval_s: float = INTERVAL_S) -> None:
         """Raises RecordingError or OSError where the file cannot be made."""
         self._recorder = Recorder(path, __version__)
-        self._watcher = Watcher(folder)
+        self._watcher = Watcher(folder, interval_s)
         self._over = threading.Event()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="recording", daemon=True)
