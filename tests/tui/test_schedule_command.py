@@ -345,3 +345,26 @@ def test_repeated_blocks_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     shape = ("v-half", "--stages", "8", "--microbatches", "32")
     assert _json(capsys, *shape, "--no-reorder")["max_span"] == 218
     assert _json(capsys, *shape)["max_span"] == 209
+
+
+@pytest.mark.parametrize(
+    ("name", "factors"), [("1f1b", (1, 1, 1, 1)), ("pipedream", (4, 3, 2, 1)), ("dualpipe", None)]
+)
+def test_weights_in_bytes_of_the_scenarios_model(
+    name: str, factors: tuple[int, ...] | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """PipeDream keeps a version a microbatch in flight, DualPipe the stages of both directions."""
+    path = tmp_path / "scenario.toml"
+    path.write_text(
+        '[model]\nlike = "llama3-8b"\n'
+        '[cluster]\ngpu = "h100-sxm"\ngpus = 4\n[plan]\npp = 4\nglobal_batch = 8\n'
+    )
+    one = _json(capsys, "1f1b", "--scenario", str(path))["weights_bytes"]
+    found = _json(capsys, name, "--scenario", str(path))["weights_bytes"]
+    if factors is None:
+        assert found == [here + there for here, there in zip(one, reversed(one), strict=True)]
+    else:
+        assert found == [factor * held for factor, held in zip(factors, one, strict=True)]
+    assert cli.main(["schedule", name, "--scenario", str(path)]) == 0
+    assert "weights by rank, all copies and versions: " in " ".join(capsys.readouterr().out.split())
+    assert _json(capsys, name, *FOUR)["weights_bytes"] is None

@@ -34,3 +34,10 @@ def weights_held(schedule: Schedule) -> tuple[WeightsHeld, ...]:
 def model_copies(schedule: Schedule) -> float:
     """Weights in the whole pipeline over the weights of one model, stages being equal."""
     return sum(held.fraction(schedule.stages) for held in weights_held(schedule))
+
+
+def weights_bytes(schedule: Schedule, stages: tuple[float, ...]) -> tuple[float, ...]:
+    """[ranks] bytes of all versions of the weights of a rank's stages; `stages` has the bytes of one each."""
+    return tuple(
+        held.versions * sum(stages[stage] for stage in held.stages) for held in weights_held(schedule)
+    )

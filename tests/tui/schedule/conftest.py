@@ -40,7 +40,8 @@ def make_sight(scenario: Callable[..., Scenario]) -> Callable[..., Sight]:
     def make(name: str = "1f1b", ranks: int = 4, microbatches: int = 8, **options: object) -> Sight:
         chunks = int(str(options.pop("chunks", 1)))
         look = replace(Look(), **options)  # type: ignore[arg-type]
-        question = Question(scenario(name, ranks, microbatches, chunks), look.unit, look.beside)
+        about = scenario(name, ranks, microbatches, chunks)
+        question = Question(about, look.unit, look.beside, look.messages, look.update)
         return Sight(picture(question), look)
 
     return make

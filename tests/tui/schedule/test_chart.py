@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from scaletui.state.schedule import Unit
-from scaletui.state.schedule_look import Look, laid_beside, panned, ranked, zoomed
+from scaletui.commands.schedule import TRANSPORTS
+from scaletui.state.schedule import Messages, Unit, Update
+from scaletui.state.schedule_look import (
+    Look,
+    laid_beside,
+    panned,
+    ranked,
+    sent_otherwise,
+    updated_otherwise,
+    zoomed,
+)
 from scaletui.state.schedule_stretch import Stretch
+from scaletui_engine.schedule.modes.transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,3 +144,76 @@ def test_looks() -> None:
     assert both.beside == ("gpipe", "zb-v")
     assert laid_beside(both, "gpipe", "1f1b").beside == ("zb-v",)
     assert laid_beside(both, "zb-h1", "1f1b").beside == ("zb-v", "zb-h1")
+
+
+def test_the_screen_knows_every_transport_of_the_engine() -> None:
+    assert [each.value for each in Messages] == [each.value for each in Transport]
+    assert [each.value for each in Messages] == list(TRANSPORTS)
+
+
+def test_messages_and_the_optimizer_step_go_round() -> None:
+    sent, updated = [Look()], [Look()]
+    for _ in range(4):
+        sent.append(sent_otherwise(sent[-1]))
+        updated.append(updated_otherwise(updated[-1]))
+    assert [look.messages for look in sent] == [*Messages, Messages.ASYNC]
+    assert [look.update for look in updated][:4] == [*Update, Update.NONE]
+
+
+@pytest.mark.parametrize("messages", [Messages.BLOCKING, Messages.IN_ORDER, Messages.LATE_LAUNCH])
+def test_other_transports_take_as_long_or_longer(messages: Messages, make_sight: MakeSight) -> None:
+    """Seconds count messages; the engine's own tests hold how long each takes."""
+    free = make_sight(unit=Unit.SECONDS).own
+    assert make_sight(unit=Unit.SECONDS, messages=messages).own.makespan >= free.makespan
+
+
+@pytest.mark.parametrize(
+    ("update", "starts", "end", "period"),
+    [(Update.TOGETHER, [33, 33, 33, 33], 34, 34), (Update.ALONE, [33, 31, 29, 27], 34, 34)],
+)
+def test_the_optimizer_step_follows_the_pipeline(
+    update: Update, starts: list[float], end: float, period: float, make_sight: MakeSight
+) -> None:
+    """p 4, m 8: 1F1B's ranks end at 33, 31, 29 and 27, and rank 0 has the longest span."""
+    sight = make_sight(update=update)
+    step = sight.own.chart.step
+    assert step is not None
+    assert (step.start.tolist(), step.period) == (starts, period)
+    assert (sight.own.makespan, sight.track.end) == (33, end)
+    (row,) = sight.own.chart.pieces(Stretch(0, 34, 34), range(3, 4))
+    assert row[-1].role == ("optimizer" if update is Update.TOGETHER else "idle")
+    assert [piece.columns for piece in row if piece.role == "optimizer"] == [1]
+    assert sight.own.chart.near(3, starts[3]).reason == "update"
+    assert sight.own.chart.next(32.9) == 33
+
+
+def test_the_optimizer_step_over_density(make_sight: MakeSight) -> None:
+    sight = make_sight(ranks=32, microbatches=64, update=Update.TOGETHER)
+    groups = (range(4), range(4, 32))
+    for row in sight.own.chart.shades(Stretch(0, sight.own.end, int(sight.own.end)), groups):
+        assert row[-1].role == "optimizer"
+        assert sum(shade.columns for shade in row) == int(sight.own.end)
+
+
+def test_an_update_takes_seconds_from_the_bytes_that_it_moves(make_sight: MakeSight) -> None:
+    """H100: 3.35 TB/s (its data sheet); fp32 weights and both moments twice, gradients once: 28 bytes."""
+    sight = make_sight(unit=Unit.SECONDS, update=Update.TOGETHER)
+    step = sight.own.chart.step
+    assert step is not None
+    parameters = max(sight.own.weights) / 4
+    took = float(step.end[0] - step.start[0])
+    assert took == pytest.approx(parameters * 28 / 3.35e12, rel=1e-3)
+
+
+@pytest.mark.parametrize(("name", "factors"), [("1f1b", (1, 1, 1, 1)), ("pipedream", (4, 3, 2, 1))])
+def test_versions_of_weights_in_bytes(name: str, factors: tuple[int, ...], make_sight: MakeSight) -> None:
+    one = make_sight("1f1b").own.weights
+    assert make_sight(name).own.weights == tuple(
+        factor * held for factor, held in zip(factors, one, strict=True)
+    )
+
+
+def test_dualpipe_holds_the_weights_of_both_directions(make_sight: MakeSight) -> None:
+    one = make_sight("1f1b").own.weights
+    both = make_sight("dualpipe").own.weights
+    assert both == tuple(here + there for here, there in zip(one, reversed(one), strict=True))

@@ -172,3 +172,20 @@ async def test_a_turned_page_is_written_a_few_rows_a_frame(make_app: MakeApp) ->
         for _ in range(4):
             found.tick()
         assert lanes.rows == tuple(lanes.build(*lanes.content_size))
+
+
+async def test_messages_and_the_optimizer_step(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot)
+        assert "messages free" in shown(app)
+        await press(pilot, "b")
+        assert "sends block" in shown(app)
+        await press(pilot, "b", "b", "b", "o")
+        assert "messages free" in shown(app)
+        assert "optimizer step; one every 34 t" in shown(app)
+        await press(pilot, "end", "comma")
+        assert screen(app).look.playback.position == 33
+        assert "r0 updates its weights from 33 to 34" in shown(app)
+        await press(pilot, "o", "o")
+        assert "optimizer step" not in shown(app)

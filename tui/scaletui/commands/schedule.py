@@ -171,6 +171,11 @@ def _print(args: Namespace, found: Asked, result: Result) -> None:
 
         print("\n".join(gantt_lines(result.timeline, shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns)))
     else:
-        from scaletui.view.schedule_report import report_rows
+        from scaletui.view.schedule_report import report_rows, weights_text
+        from scaletui_engine.schedule.weights import weights_bytes
 
-        print_rows(report_rows(result, found.remarks, width(), report_pen(args)))
+        pen, remarks = report_pen(args), found.remarks
+        if found.weights:
+            held = weights_bytes(found.schedule, found.weights)
+            remarks = (weights_text(held, pen.numbers), *remarks)
+        print_rows(report_rows(result, remarks, width(), pen))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scaletui_engine.schedule.action import leaves
+from scaletui_engine.schedule.weights import weights_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +39,7 @@ def as_json(result: Result, found: Asked) -> dict[str, Any]:
         "peak_chunks_freed_by_input_grad": _list(result.early_activations.peak),
         "peak_bytes": None if found.deltas is None else _list(result.memory.peak),
         "weight_versions": list(schedule.weight_versions) or [1] * schedule.ranks,
+        "weights_bytes": _list(weights_bytes(schedule, found.weights)) if found.weights else None,
         "actions": [_row(result, rank) for rank in range(schedule.ranks)],
     }
 

@@ -32,6 +32,8 @@ class Asked:
     times: Times
     deltas: Deltas | None = None
     """Bytes, where a scenario says them."""
+    weights: tuple[float, ...] = ()
+    """Bytes of the weights of each stage, where a scenario says them."""
     assumptions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     """Sentences for the report."""
@@ -163,4 +165,4 @@ def _of_scenario(args: Namespace, name: str | None) -> Asked:
         scenario = with_value(scenario, "chunks", chunks)
     validate(scenario)
     found = estimate(scenario)
-    return Asked(build(found.request), found.request.times, found.deltas, found.assumptions)
+    return Asked(build(found.request), found.request.times, found.deltas, found.weights, found.assumptions)

@@ -215,7 +215,8 @@ class ScheduleScreen(PlayerScreen):
     def _ask(self) -> None:
         if self.session is None or not self.is_mounted:
             return
-        question = Question(self.session.editing.scenario, self.look.unit, self.look.beside)
+        look = self.look
+        question = Question(self.session.editing.scenario, look.unit, look.beside, look.messages, look.update)
         if self.asked is not None and same(question, self.asked):
             return
         self.asked, self.table = question, Table()
@@ -305,4 +306,4 @@ class ScheduleScreen(PlayerScreen):
 
 def same(one: Question, other: Question) -> bool:
     """Scenarios are told by identity: comparing every field of two is slower than asking again."""
-    return one.scenario is other.scenario and (one.unit, one.beside) == (other.unit, other.beside)
+    return one.scenario is other.scenario and replaced(one, scenario=other.scenario) == other

@@ -185,6 +185,14 @@ class PlayerScreen(PlanScreen):
         unit = Unit.STEPS if self.look.unit is Unit.SECONDS else Unit.SECONDS
         self.look_at(replace(self.look, unit=unit))
 
+    def action_messages(self) -> None:
+        """How messages travel."""
+        self.look_at(schedule_look.sent_otherwise(self.look))
+
+    def action_optimizer(self) -> None:
+        """The optimizer step at the end."""
+        self.look_at(schedule_look.updated_otherwise(self.look))
+
     def action_focus_plan(self) -> None:
         """The plan, or time."""
         self.look_at(replace(self.look, edits=not self.look.edits))
@@ -210,9 +218,7 @@ class PlayerScreen(PlanScreen):
     def _unfinished(self) -> list[Run]:
         """The runs in which something is still to come; all where nothing is."""
         assert self.picture is not None
-        return [run for run in self.picture.runs if run.makespan > self._position + 1e-9] or [
-            *self.picture.runs
-        ]
+        return [run for run in self.picture.runs if run.end > self._position + 1e-9] or [*self.picture.runs]
 
     def _go(self, position: float) -> None:
         self.look_at(schedule_look.moved_to(self.look, self.track, position))

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from scaletui.state.schedule_chart import ScheduleChart
     from scaletui_engine.scenario import Scenario
     from scaletui_engine.schedule.bubble import Bubble
+    from scaletui_engine.schedule.estimate.from_scenario import Estimate
+    from scaletui_engine.schedule.optimizer_step import OptimizerStep
     from scaletui_engine.schedule.orders.request import Request
+    from scaletui_engine.schedule.timeline import Timeline
 
 MOST_PLACES: Final = 1 << 18
 """Stages x microbatches that are simulated; above it a person would wait."""
@@ -22,6 +25,25 @@ MOST_RUNS: Final = 3
 """Schedules on one time axis."""
 EXAMPLE: Final = (4, 8)
 """Ranks and microbatches of what is shown for a plan without a pipeline."""
+
+
+class Messages(StrEnum):
+    """How messages travel: the engine's `Transport`, which is not named here because it imports numpy."""
+
+    ASYNC = "async"
+    BLOCKING = "blocking"
+    IN_ORDER = "in-order"
+    LATE_LAUNCH = "late-launch"
+
+
+class Update(StrEnum):
+    """When ranks run the optimizer step, where it is shown."""
+
+    NONE = ""
+    TOGETHER = "together"
+    """All at once, after the last: a norm over all gradients comes first."""
+    ALONE = "alone"
+    """Each after its own last action, as the zero-bubble paper's post-validation allows."""
 
 
 class Unit(StrEnum):
@@ -41,6 +63,8 @@ class Question:
     unit: Unit = Unit.STEPS
     beside: tuple[str, ...] = ()
     """Other schedules, on the same time axis."""
+    messages: Messages = Messages.ASYNC
+    update: Update = Update.NONE
 
     @property
     def is_example(self) -> bool:
@@ -73,6 +97,14 @@ class Run:
     held_bytes: tuple[float, ...]
     """[stages] bytes that one microbatch leaves on a stage; empty where nobody knows."""
     chart: ScheduleChart
+    weights: tuple[float, ...] = ()
+    """[ranks] bytes of all copies and versions of the weights; empty where nobody knows."""
+
+    @property
+    def end(self) -> float:
+        """When all is done, the optimizer step included."""
+        step = self.chart.step
+        return self.makespan if step is None else float(step.end.max())
 
     @property
     def worst_rank(self) -> int:
@@ -104,8 +136,8 @@ class SchedulePicture:
 
     @property
     def makespan(self) -> float:
-        """The longest of the runs."""
-        return max(run.makespan for run in self.runs)
+        """The longest of the runs, with its optimizer step."""
+        return max(run.end for run in self.runs)
 
 
 def picture(question: Question) -> SchedulePicture:
@@ -123,10 +155,13 @@ def picture(question: Question) -> SchedulePicture:
 def simulate(question: Question, name: str) -> Run:
     """One schedule of the question's shape. Raises ScenarioError where it refuses."""
     from scaletui.state.schedule_chart import ScheduleChart  # deferred: these import numpy
+    from scaletui_engine.schedule.modes.transport import Transport, simulate_transport
     from scaletui_engine.schedule.registry import build
-    from scaletui_engine.schedule.result import evaluate
+    from scaletui_engine.schedule.result import result_of
+    from scaletui_engine.schedule.weights import weights_bytes
 
-    request, held = _request(question, name)
+    known = _known(question, name)
+    request = known.request
     places = request.shape.stages * request.shape.microbatches
     if places > MOST_PLACES:
         raise ScenarioError(
@@ -134,30 +169,63 @@ def simulate(question: Question, name: str) -> Run:
             f" > {MOST_PLACES}, too many to show",
             "scaletui schedule, which prints them",
         )
-    result = evaluate(build(request), request.times)
-    peaks = tuple(float(peak) / request.shape.chunks for peak in result.activations.peak)
-    chart = ScheduleChart(result)
-    return Run(name, request.shape.chunks, result.timeline.makespan, result.bubble, peaks, held, chart)
+    schedule = build(request)
+    timeline = simulate_transport(schedule, request.times, Transport(question.messages))
+    result = result_of(timeline)
+    return Run(
+        name=name,
+        chunks=request.shape.chunks,
+        makespan=timeline.makespan,
+        bubble=result.bubble,
+        peaks=tuple(float(peak) / request.shape.chunks for peak in result.activations.peak),
+        held_bytes=known.held,
+        chart=ScheduleChart(result, _step(question, name, timeline)),
+        weights=weights_bytes(schedule, known.weights) if known.weights else (),
+    )
 
 
-def _request(question: Question, name: str) -> tuple[Request, tuple[float, ...]]:
-    """What is asked of the engine, and the bytes of a microbatch on each stage."""
-    if question.unit is Unit.SECONDS and not question.is_example:
-        return _estimated(question, name)
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is asked of the engine, and the bytes of each stage where they are known."""
+
+    request: Request
     held: tuple[float, ...] = ()
-    if not question.is_example and not question.beside:
-        try:
-            held = _estimated(question, name)[1]
-        except ScenarioError:
-            held = ()
-    return _in_steps(question, name), held
+    weights: tuple[float, ...] = ()
 
 
-def _estimated(question: Question, name: str) -> tuple[Request, tuple[float, ...]]:
+def _known(question: Question, name: str) -> _Known:
+    if question.is_example:
+        return _Known(_in_steps(question, name))
+    if question.unit is Unit.SECONDS:
+        found = _estimated(question, name)
+        return _Known(found.request, found.deltas.forward, found.weights)
+    request = _in_steps(question, name)
+    if question.beside:
+        return _Known(request)
+    try:
+        found = _estimated(question, name)
+    except ScenarioError:
+        return _Known(request)
+    return _Known(request, found.deltas.forward, found.weights)
+
+
+def _step(question: Question, name: str, timeline: Timeline) -> OptimizerStep | None:
+    """In steps as long as the forward pass of a rank's layers, in seconds as estimated."""
+    from scaletui_engine.schedule.estimate.optimizer import optimizer_seconds  # deferred: numpy
+    from scaletui_engine.schedule.optimizer_step import optimizer_step
+
+    if question.update is Update.NONE:
+        return None
+    took = 1.0
+    if question.unit is Unit.SECONDS and not question.is_example:
+        took = optimizer_seconds(with_schedule(question.scenario, name))
+    return optimizer_step(timeline, took, synchronised=question.update is Update.TOGETHER)
+
+
+def _estimated(question: Question, name: str) -> Estimate:
     from scaletui_engine.schedule.estimate.from_scenario import estimate  # deferred: numpy
 
-    found = estimate(with_schedule(question.scenario, name))
-    return found.request, found.deltas.forward
+    return estimate(with_schedule(question.scenario, name))
 
 
 def with_schedule(scenario: Scenario, name: str) -> Scenario:

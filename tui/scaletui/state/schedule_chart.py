@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scaletui.state.schedule_stretch import Stretch
+    from scaletui_engine.schedule.optimizer_step import OptimizerStep
     from scaletui_engine.schedule.result import Result
     from scaletui_engine.schedule.timeline import Timeline
 
@@ -30,6 +31,12 @@ _KEPT: Final = 64
 _PARTLY: Final = 1 / 6
 _SECOND: Final = 0.2
 """The share of the busy time from which on a second kind is told."""
+_MOSTLY: Final = 1 / 2
+"""The share of a group's ranks from which on an optimizer step is shown as the group's."""
+_UPDATE_SHADE: Final = 1 << 10
+"""Beyond the codes of actions."""
+UPDATE: Final = NOTHING - 1
+"""In the place of an action: the optimizer step."""
 _WHOLLY: Final = 2 / 3
 """Shares of a column from which on it counts as busy in part, and as busy."""
 
@@ -66,11 +73,12 @@ class Shade:
 class ScheduleChart:
     """One result; what is asked again is remembered."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Result, step: OptimizerStep | None = None) -> None:
         self.result: Final = result
+        self.step: Final = step
         self._chart: Final = chart_of(result.timeline)
         self._chunk: Final = _chunks(result.timeline)
-        self._moments: Final = moments(result.timeline)
+        self._moments: Final = _moments(result.timeline, step)
         self._stairs: dict[int, Staircase] = {}
         # A playhead that moves within a page asks the same again for every rank.
         self.pieces = lru_cache(_KEPT)(self._pieces)
@@ -109,7 +117,9 @@ class ScheduleChart:
         edges = np.linspace(stretch.start, stretch.end, stretch.columns + 1)
         times = (edges[:-1] + edges[1:]) / 2
         lanes = self._chart.lanes[ranks.start : ranks.stop]
-        found = (_halved(self.timeline, actions_at(lane, times), times) for lane in lanes)
+        found = np.stack([_halved(self.timeline, actions_at(lane, times), times) for lane in lanes])
+        if self.step is not None:
+            found[_updating(self.step, times)[ranks.start : ranks.stop]] = UPDATE
         return tuple(self._row(row) for row in found)
 
     def _shades(self, stretch: Stretch, groups: tuple[range, ...]) -> tuple[tuple[Shade, ...], ...]:
@@ -117,8 +127,11 @@ class ScheduleChart:
         window = Window(stretch.start, stretch.end, stretch.columns)
         shares = density(self._chart, window)
         on_path = self._path(window)
+        updates = np.zeros(shares.shape[:2])
+        if self.step is not None:
+            updates += _updating(self.step, (window.edges[:-1] + window.edges[1:]) / 2)
         rows = [
-            _shades_of(shares[group.start : group.stop].mean(axis=0), np.isin(on_path, group))
+            _shades_of(_mean(shares, group), np.isin(on_path, group), _mean(updates, group) >= _MOSTLY)
             for group in groups
         ]
         return tuple(rows)
@@ -139,6 +152,8 @@ class ScheduleChart:
 
     def near(self, rank: int, time: float) -> Near:
         """What a rank does at a time, what that hangs on, or why it does nothing."""
+        if self.step is not None and self.step.start[rank] <= time:
+            return Near(rank, float(self.step.start[rank]), float(self.step.end[rank]), reason="update")
         return near(self.result, self._chart, rank, time)
 
     def next(self, time: float) -> float:
@@ -157,7 +172,9 @@ class ScheduleChart:
         kinds, units = table.kind[index].tolist(), table.microbatch[index].tolist()
         chunks = self._chunk[table.rank[index], table.stage[index]].tolist()
         return tuple(
-            Piece(width, at, KINDS[kind], chunk, unit // slices, unit % slices) if at >= 0 else Piece(width)
+            Piece(width, at, KINDS[kind], chunk, unit // slices, unit % slices)
+            if at >= 0
+            else _none(width, at)
             for width, at, kind, chunk, unit in zip(widths, index.tolist(), kinds, chunks, units, strict=True)
         )
 
@@ -172,6 +189,27 @@ class ScheduleChart:
         if rank not in self._stairs:
             self._stairs[rank] = staircase(self.timeline, self.result.activations, rank)
         return self._stairs[rank]
+
+
+def _none(width: int, index: int) -> Piece:
+    """No action: the optimizer step, or nothing."""
+    return Piece(width, role="optimizer") if index == UPDATE else Piece(width)
+
+
+def _moments(timeline: Timeline, step: OptimizerStep | None) -> NDArray[np.float64]:
+    """Where something starts or ends, the optimizer step included."""
+    every = moments(timeline)
+    return every if step is None else np.unique(np.concatenate((every, step.start, step.end)))
+
+
+def _updating(step: OptimizerStep, times: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """[ranks, times] whether a rank runs its optimizer step."""
+    return (step.start[:, None] <= times) & (times < step.end[:, None])
+
+
+def _mean(values: NDArray[np.float64], group: range) -> NDArray[np.float64]:
+    mean: NDArray[np.float64] = values[group.start : group.stop].mean(axis=0)
+    return mean
 
 
 def _chunks(timeline: Timeline) -> NDArray[np.int64]:
@@ -190,14 +228,17 @@ def _halved(timeline: Timeline, found: NDArray[np.int64], times: NDArray[np.floa
     return np.where((last != found) & (times >= middle), last, found)
 
 
-def _shades_of(shares: NDArray[np.float64], on_path: NDArray[np.bool_]) -> tuple[Shade, ...]:
-    """`shares` is [columns, 4]."""
+def _shades_of(
+    shares: NDArray[np.float64], on_path: NDArray[np.bool_], updates: NDArray[np.bool_]
+) -> tuple[Shade, ...]:
+    """`shares` is [columns, 4], the others [columns]."""
     total = shares.sum(axis=1)
     busy = (total >= _PARTLY).astype(np.int64) + (total >= _WHOLLY)
     order = np.argsort(-shares, axis=1, kind="stable")
     share = np.take_along_axis(shares, order, axis=1)
     second = np.where(share[:, 1] >= _SECOND * total, order[:, 1] + 1, 0)
     code = np.where(busy > 0, ((order[:, 0] * 5 + second) * 3 + busy) * 2, 0) + on_path
+    code = np.where(updates & (busy == 0), _UPDATE_SHADE, code)
     starts = np.flatnonzero(np.diff(code, prepend=-1))
     widths = np.diff(starts, append=len(code)).tolist()
     return tuple(_shade(width, at) for width, at in zip(widths, code[starts].tolist(), strict=True))
@@ -205,6 +246,8 @@ def _shades_of(shares: NDArray[np.float64], on_path: NDArray[np.bool_]) -> tuple
 
 @cache
 def _shade(columns: int, code: int) -> Shade:
+    if code == _UPDATE_SHADE:
+        return Shade(columns, "optimizer", busy=2)
     rest, critical = divmod(code, 2)
     rest, busy = divmod(rest, 3)
     first, second = divmod(rest, 5)

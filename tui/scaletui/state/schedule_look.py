@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from scaletui.state.playback import Playback, Track, hastened, placed
-from scaletui.state.schedule import MOST_RUNS, Unit
+from scaletui.state.schedule import MOST_RUNS, Messages, Unit, Update
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,9 @@ class Look:
     """Whether the memory of the ranks is shown."""
     critical: bool = False
     """Whether the critical path stands out."""
+    messages: Messages = Messages.ASYNC
+    update: Update = Update.NONE
+    """Whether and when the optimizer step is shown."""
     edits: bool = False
     """Whether arrow keys walk the plan's fields instead of the timeline."""
 
@@ -61,3 +65,21 @@ def laid_beside(look: Look, name: str, own: str) -> Look:
     if name not in look.beside:
         others = (*others, name)[-(MOST_RUNS - 1) :]
     return replace(look, beside=others)
+
+
+def sent_otherwise(look: Look) -> Look:
+    """Messages travel in the next way."""
+    return replace(look, messages=_after(look.messages))
+
+
+def updated_otherwise(look: Look) -> Look:
+    """The optimizer step after all, rank by rank, or not shown."""
+    return replace(look, update=_after(look.update))
+
+
+_Choice = TypeVar("_Choice", Messages, Update)
+
+
+def _after(choice: _Choice) -> _Choice:
+    every = list(type(choice))
+    return every[(every.index(choice) + 1) % len(every)]

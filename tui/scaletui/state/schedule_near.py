@@ -44,7 +44,7 @@ class Near:
     ready: float = 0.0
     """When that result was computed; its message may take longer."""
     reason: str = ""
-    """"fill", "wait" or "drain" where the rank idles."""
+    """"fill", "wait" or "drain" where the rank idles, "update" in its optimizer step and after."""
 
     @property
     def lit(self) -> frozenset[int]:

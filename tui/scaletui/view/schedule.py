@@ -74,7 +74,14 @@ def legend_row(sight: Sight, width: int, pen: Pen) -> Row:
     spans: list[Span] = []
     for name in sight.own.chart.kinds:
         spans += [Span(" "), chip(name, pen), Span(f" {explain(name)} ", "dim")]
-    notes = []
+    step, notes = sight.own.chart.step, []
+    if step is not None:
+        period = length_text(step.period, sight.picture.question.unit, pen)
+        spans += [
+            Span(" "),
+            chip("optimizer", pen),
+            Span(f" {tr('optimizer step; one every {time}', time=period)}", "dim"),
+        ]
     if sight.is_dense(sight.own, width):
         notes.append(Span(f"  {tr('small letter: the second kind')}", "dim"))
     if sight.look.critical:

@@ -23,7 +23,8 @@ def cursor_lines(sight: Sight, pen: Pen) -> tuple[str, ...]:
     near = sight.near()
     if not near.actions:
         return (f"r{near.rank} {_idle(near, sight, pen)}",)
-    return tuple(filter(None, (_action(near, sight, pen), _around(near, sight), _memory(near, sight, pen))))
+    about = (_action(near, sight, pen), _around(near, sight), _memory(near, sight, pen))
+    return tuple(filter(None, (*about, _weights(near, sight, pen))))
 
 
 def named_text(named: Named, sight: Sight) -> str:
@@ -77,9 +78,25 @@ def _memory(near: Near, sight: Sight, pen: Pen) -> str:
     return f"{tr('keeps {size}', size=size) if letter == 'F' else tr('frees {size}', size=size)}; {holds}"
 
 
+def _weights(near: Near, sight: Sight, pen: Pen) -> str:
+    """What the rank holds of weights: both of DualPipe's stages, every version of PipeDream's."""
+    run = sight.own
+    if not run.weights:
+        return ""
+    size = pen.numbers.size(round(run.weights[near.rank]))
+    versions = run.chart.timeline.schedule.weight_versions
+    if versions and versions[near.rank] > 1:
+        return tr("weights of the rank: {size}, {n} versions", size=size, n=versions[near.rank])
+    if run.chart.timeline.schedule.placement.replicas > 1:
+        return tr("weights of the rank: {size}, of both directions", size=size)
+    return tr("weights of the rank: {size}", size=size)
+
+
 def _idle(near: Near, sight: Sight, pen: Pen) -> str:
     unit = sight.picture.question.unit
     start, end = (time_text(time, unit, pen) for time in (near.start, near.end))
+    if near.reason == "update":
+        return tr("updates its weights from {start} to {end}", start=start, end=end)
     if near.waited_for is None:
         return tr("idles from {start} on: the pipeline drains, nothing is left for it", start=start)
     action, ready = named_text(near.waited_for, sight), time_text(near.ready, unit, pen)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from scaletui.text.language import tr
+from scaletui.state.schedule import Messages
+from scaletui.text.language import N_, tr
 from scaletui.view.row import Row, fit
 from scaletui.view.rule import rule_row, wrapped
 from scaletui.view.schedule_names import schedule_sentence
@@ -13,6 +14,20 @@ if TYPE_CHECKING:
     from scaletui.state.schedule_sight import Sight
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
+
+
+_SENT: Final = {
+    Messages.ASYNC: N_(
+        "Times are asynchronous: a message leaves when its action ends, and the sender goes on at once."
+    ),
+    Messages.BLOCKING: N_("Sends block: both ranks meet, and wait for each other and for the message."),
+    Messages.IN_ORDER: N_(
+        "A rank's messages go in the order of its row: a receive that waits holds up the sends behind it."
+    ),
+    Messages.LATE_LAUNCH: N_(
+        "A send starts after the next action of its rank, where that can run at once: messages come late."
+    ),
+}
 
 
 def explain_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
@@ -33,7 +48,7 @@ def _texts(sight: Sight) -> tuple[str, ...]:
            "alone: ranks that start and end in step lose nothing. D is each rank's idle time."),
         tr("The strip beneath a rank counts the microbatches whose activations it holds; "
            "in front stand its peak and, after the stroke, how many fit."),
-        tr("Times are asynchronous: a message leaves when its action ends, and the sender goes on at once."),
+        tr(_SENT[sight.picture.question.messages]),
     ]  # fmt: skip
     if sight.picture.question.is_example:
         texts.insert(0, tr("This plan has no pipeline (pp 1), so an example stands in: "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from scaletui.state.schedule import Unit
-from scaletui.text.language import tr
+from scaletui.state.schedule import Messages, Unit
+from scaletui.text.language import N_, tr
 from scaletui.view.cells import width_of
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row
@@ -76,12 +76,28 @@ def _title(sight: Sight, layout: Layout, width: int, pen: Pen) -> Row:
 
 
 def _unit_text(sight: Sight) -> str:
+    sent = _SENT[sight.picture.question.messages]
     if sight.picture.question.unit is Unit.SECONDS:
-        return tr("seconds, estimated from the scenario")
+        return _with(tr("seconds, estimated from the scenario"), sent)
     if sight.is_comparison:
-        return tr("t: the forward of one rank's layers")
+        return _with(tr("t: the forward of one rank's layers"), sent)
     costs = ", ".join(f"{letter} {cost}" for kind, letter, cost in _COSTS if kind in sight.own.chart.kinds)
-    return tr("t: {costs}; messages free", costs=costs)
+    if not sent:
+        return tr("t: {costs}; messages free", costs=costs)
+    return _with(f"t: {costs}", sent)
+
+
+def _with(text: str, sent: str) -> str:
+    return f"{text}; {tr(sent)}" if sent else text
+
+
+_SENT: Final = {
+    Messages.ASYNC: "",
+    Messages.BLOCKING: N_("sends block"),
+    Messages.IN_ORDER: N_("messages in order"),
+    Messages.LATE_LAUNCH: N_("sends start late"),
+}
+"""What a message costs the ranks, beside its time."""
 
 
 _COSTS: Final = (("forward", "F", 1), ("input_grad", "I", 1), ("weight_grad", "W", 1), ("backward", "B", 2))

@@ -111,6 +111,8 @@ def emphasis_of(run: Run, sight: Sight, columns: int, pen: Pen) -> Emphasis:
 def _piece(piece: Piece, emphasis: Emphasis, pen: Pen) -> Span:
     if piece.role == "idle":
         return Span(pen.glyphs.shades.get("idle", " ") * piece.columns, "idle")
+    if piece.role == "optimizer":
+        return Span(left(pen.glyphs.letter(piece.role), piece.columns), fill(piece.role))
     letter = pen.glyphs.letter(piece.role) if emphasis.letters else ""
     part = chr(ord("a") + piece.slice) if emphasis.slices > 1 else ""
     return Span(_text(letter, piece.microbatch, part, piece.columns), _role(piece, emphasis, pen))

@@ -9,7 +9,7 @@ from scaletui.text.language import ntr, tr
 from scaletui.view.row import Row, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from scaletui.text.numbers import Numbers
     from scaletui.view.pen import Pen
@@ -94,6 +94,13 @@ def _warnings(result: Result, numbers: Numbers) -> Iterator[str]:
             "rank 0 keeps {n} versions of its weights",
             schedule.weight_versions[0],
         )
+
+
+def weights_text(held: Sequence[float], numbers: Numbers) -> str:
+    """Bytes of all versions of the weights that ranks hold."""
+    low, high = (numbers.size(round(value)) for value in (min(held), max(held)))
+    sizes = low if low == high else tr("{low} to {high}", low=low, high=high)
+    return tr("weights by rank, all copies and versions: {sizes}", sizes=sizes)
 
 
 def time_text(result: Result, value: float, numbers: Numbers) -> str:

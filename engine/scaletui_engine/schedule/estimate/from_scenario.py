@@ -18,6 +18,7 @@ from scaletui_engine.stages import stage_layers
 
 if TYPE_CHECKING:
     from scaletui_engine.cluster import Cluster, Gpu
+    from scaletui_engine.memory.contents import Contents
     from scaletui_engine.plan import Plan
     from scaletui_engine.precision import Precision
     from scaletui_engine.scenario import Scenario
@@ -41,6 +42,8 @@ class Estimate:
     request: Request
     deltas: Deltas
     """Bytes of activations of one microbatch and stage, kept until W."""
+    weights: tuple[float, ...]
+    """Bytes of the weights of each stage, one version, as its rank holds them."""
     assumptions: tuple[str, ...] = ASSUMPTIONS
 
 
@@ -57,7 +60,13 @@ def estimate(scenario: Scenario, achieved: float = ACHIEVED) -> Estimate:
         estimated=True,
     )
     shape = Shape(plan.axes.pp, max(plan.accumulation, 1), plan.chunks)
-    return Estimate(Request(plan.schedule, shape, times=times), activation_deltas(scenario))
+    apart = _stages_apart(scenario)
+    kept = tuple(float(stage.kept) for stage in apart)
+    return Estimate(
+        request=Request(plan.schedule, shape, times=times),
+        deltas=Deltas(kept, (0.0,), tuple(-held for held in kept)),
+        weights=tuple(float(stage.states.weights) for stage in apart),
+    )
 
 
 def compute_rate(gpu: Gpu, precision: Precision) -> float:
@@ -99,12 +108,8 @@ def _link_rate(cluster: Cluster, plan: Plan, first: int, second: int) -> float:
     return cluster.gpu.network_bandwidth
 
 
-def activation_deltas(scenario: Scenario) -> Deltas:
-    """Bytes that one microbatch leaves on each stage, all of them freed by W (or B).
-
-    The memory budget's own count, stage by stage: the same plan with every stage on a rank of its own.
-    """
+def _stages_apart(scenario: Scenario) -> tuple[Contents, ...]:
+    """The memory budget's own count, stage by stage: the same plan with every stage on a rank of its own."""
     plan = scenario.plan
     apart = replace(plan, axes=replace(plan.axes, pp=plan.stages), chunks=1, schedule="1f1b")
-    kept = tuple(float(rank.kept) for rank in contents_of(load_of(scenario.model.arch, apart)))
-    return Deltas(kept, (0.0,), tuple(-held for held in kept))
+    return contents_of(load_of(scenario.model.arch, apart))
