@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from scaletui.actions import actions_of
 from scaletui.app import ScaletuiApp
 from scaletui.canvas import LineCanvas
 from scaletui.options import ScreenOptions
+from scaletui.screens.mode import app_bindings, screen_bindings
 from scaletui.screens.replay import ReplayScreen
 
 if TYPE_CHECKING:
@@ -149,6 +151,16 @@ async def test_damage_in_the_middle_stops_it_with_a_line(
         await pilot.press("end")
         await until(pilot, lambda: "look 39 is damaged" in shown(app))
         assert "step 0" in shown(app)
+
+
+def test_no_key_does_two_things_and_every_action_has_a_method() -> None:
+    keys = [key for entry in actions_of("replay") for key in entry.keys]
+    assert len(keys) == len(set(keys))
+    bound = {binding.id: binding.action for binding in (*app_bindings(), *screen_bindings("replay"))}
+    for entry in actions_of("replay"):
+        owner = ScaletuiApp if entry.group in ("everywhere", "screens") else ReplayScreen
+        assert callable(getattr(owner, f"action_{entry.id}", None)), entry.id
+        assert bound[entry.id] == entry.id
 
 
 async def test_help_and_palette_list_its_keys(app: ScaletuiApp) -> None:

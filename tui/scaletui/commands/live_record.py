@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui.commands.live import interval_of, open_live
 from scaletui.text.language import language, ntr, tr
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from scaletui.live.recording import BackgroundRecording
-    from scaletui.live.watcher import INTERVAL_S
 
-STOPPED_EARLY = 2
+STOPPED_EARLY: Final = 2
 
 
 def record(args: Namespace, seconds: float | None) -> int:
