@@ -34,7 +34,8 @@ def format_casts(ranks: int) -> Outcome:
     size = ranks * BLOCKS * MX_BLOCK
     whole = dice.normal(size=size) * 2.0 ** dice.integers(-_POWERS, _POWERS, size)
     pieces = np.split(whole, ranks)
-    expected, found = [], []
+    expected: list[Array] = []
+    found: list[Array] = []
     for rule in FORMATS.values():
         expected.append(_finite(rule.cast(whole)))
         found.append(_finite(np.concatenate([rule.cast(piece) for piece in pieces])))

@@ -114,7 +114,8 @@ def _key(asked: _Asked, name: str, layer: int | None) -> Key:
 
 def _keys(asked: _Asked, place: int) -> list[Key]:
     """The parameters of one place's run, in the buffer's order."""
-    unit, layer, keys = asked.map.flat is Flat.UNIT, asked.named.layer, []
+    unit, layer = asked.map.flat is Flat.UNIT, asked.named.layer
+    keys: list[Key] = []
     for row in rank_view(asked.scenario, asked.rank(place), asked.part).rows:
         if row.run is None or row.tensor.is_expert is not asked.named.tensor.is_expert:
             continue
