@@ -2,7 +2,9 @@
 
 It stands first among the finders of imports, finds nothing itself, and looks only at names that begin
 with "torch.": while torch.optim loads its submodules, the first question after `torch.optim.optimizer` is
-complete is the moment.
+complete is the moment. Afterwards it looks at the imports of a compilation: in versions of PyTorch that had
+TorchPatcher.patch (torch/_dynamo/eval_frame.py) unwrap the steps of PyTorch's own optimizers, torch.compile
+has taken the hooks away by then.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import sys
 
 _MODULE = "torch.optim.optimizer"
+_COMPILATION = ("torch._dynamo.", "torch._inductor", "torch._functorch")
 
 
 class OptimizerWatch:
@@ -19,9 +22,21 @@ class OptimizerWatch:
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
         """Importlib's question for a module: answered with None always."""
-        if not self.done and name.startswith("torch.") and _is_loaded():
+        if self.done:
+            if name.startswith(_COMPILATION):
+                _look_whether_hooks_are_gone()
+        elif name.startswith("torch.") and _is_loaded():
             self.done = True
             register_quietly()
+
+
+def _look_whether_hooks_are_gone() -> None:
+    try:
+        hooks = sys.modules["scaletui_probe.hooks"].HOOKS
+        if hooks is not None:
+            hooks.look_whether_gone()
+    except Exception:
+        return
 
 
 def _is_loaded() -> bool:

@@ -33,12 +33,20 @@ def _note_tracing() -> None:
 _note_tracing._dynamo_marked_constant = True  # type: ignore[attr-defined]  # as assume_constant_result does
 
 
+def _are_taken_off() -> bool:
+    """Whether the step of AdamW is marked as hooked without being the function that calls hooks."""
+    step: Any = getattr(getattr(sys.modules.get("torch.optim"), "AdamW", None), "step", None)
+    code = getattr(step, "__code__", None)
+    return bool(getattr(step, "hooked", False)) and getattr(code, "co_name", "wrapper") != "wrapper"
+
+
 class StepHooks:
     """Stands between PyTorch and the agent; makes the agent at the first step."""
 
     def __init__(self) -> None:
         self.agent: Agent | None = None
         self.failed = False
+        self._gone = False
 
     def before(self, optimizer: Any, _arguments: Any, _named: Any) -> None:
         """PyTorch's global step pre-hook."""
@@ -66,6 +74,12 @@ class StepHooks:
             agent.after_step(optimizer)
         except Exception as error:
             agent.swallow(error)
+
+    def look_whether_gone(self) -> None:
+        """Take steps for unseen when torch.compile has taken the hooks off PyTorch's optimizers."""
+        if not self._gone and _are_taken_off():
+            self._gone = True
+            self.traced()
 
     def traced(self) -> None:
         """A step is being compiled: say so, in a ring that this may begin."""

@@ -84,7 +84,7 @@ class Reason(IntEnum):
     NOT_SUPPORTED = 7
     """This platform, version of PyTorch or kind of job does not offer it."""
     COMPILED = 8
-    """torch.compile has compiled an optimizer's step: what runs then calls no hook."""
+    """torch.compile has compiled an optimizer's step, or taken the hooks off it: what runs calls none."""
 
 
 REASON_TEXT = {
@@ -96,7 +96,7 @@ REASON_TEXT = {
     Reason.READ_FAILED: "not available: reading failed",
     Reason.NOT_COUNTED: "not available: not counted in this kind of record",
     Reason.NOT_SUPPORTED: "not available: not supported here",
-    Reason.COMPILED: "not available: the optimizer step is compiled and calls no hook",
+    Reason.COMPILED: "not available: torch.compile runs the optimizer step without its hooks",
 }
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from probe.fake_torch import FAKE_TORCH, put_torch
+from probe.fake_torch import COMPILING_TORCH, FAKE_TORCH, UNWRAPPING, put_torch
 from probe.workbench import Workbench
 
 import scaletui_probe
-from scaletui_probe.layout import Event, Kind
+from scaletui_probe.layout import Event, Kind, Reason
 
 OLD_TORCH = {**FAKE_TORCH, "optim/optimizer.py": "class Optimizer: pass"}
 BROKEN_TORCH = {
@@ -88,3 +90,59 @@ def test_steps_leave_a_ring(tmp_path: Path, python: str) -> None:
     (ring,) = Workbench(tmp_path / "rings", tmp_path).read()
     assert ring.last(Kind.STEP).measures.get("step") == 3
     assert [record.event for record in ring.records[Kind.EVENT]] == [Event.START, Event.EXIT]
+
+
+@pytest.mark.parametrize("steps_before", [0, 2], ids=["before-any-step", "after-two-steps"])
+def test_hooks_that_torch_compile_takes_off_are_missed_and_said_to_be(
+    tmp_path: Path, steps_before: int
+) -> None:
+    put_torch(tmp_path, COMPILING_TORCH)
+    program = f"""
+import sys; sys.path.insert(0, {str(tmp_path)!r})
+from scaletui_probe.arming import arm; arm()
+import torch
+AdamW = torch.optim.AdamW
+{UNWRAPPING}
+optimizer = AdamW()
+for _ in range({steps_before}): optimizer.step()
+import torch._dynamo
+patch()
+import torch._inductor
+for _ in range(3): optimizer.step()
+"""
+    environ = {**os.environ, "SCALETUI_DIR": str(tmp_path / "rings")}
+    done = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    (ring,) = Workbench(tmp_path / "rings", tmp_path).read()
+    for kind in (Kind.STEP, Kind.EVENT):
+        measures = ring.last(kind).measures
+        assert (measures.get("step"), measures.reason("step")) == (None, Reason.COMPILED)
+        assert (measures.get("weights_host"), measures.reason("weights_host")) == (None, Reason.COMPILED)
+
+
+def test_a_torch_whose_hooks_stay_is_believed(tmp_path: Path) -> None:
+    put_torch(tmp_path, COMPILING_TORCH)
+    program = STEPS.replace("torch.optim.optimizer.Optimizer()", "torch.optim.AdamW()")
+    compiling = "import torch._dynamo, torch._inductor"
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {ARM}{program}{compiling}"
+    environ = {**os.environ, "SCALETUI_DIR": str(tmp_path / "rings")}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    (ring,) = Workbench(tmp_path / "rings", tmp_path).read()
+    assert ring.last(Kind.EVENT).measures.get("step") == 3
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(Path(str(scaletui_probe.__file__)).parent.rglob("*.py")),
+    ids=lambda path: f"{path.parent.name}/{path.name}",
+)
+def test_the_oldest_python_that_the_probe_runs_on_can_read_it(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 9))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    named = {(ast.unparse(call.func), word.arg) for call in calls for word in call.keywords}
+    assert ("zip", "strict") not in named
+    assert not {"pairwise", "aiter", "anext"} & {function.rpartition(".")[2] for function, _ in named}
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    outside = {(node.module or "").partition(".")[0] for node in imports}
+    assert outside <= {"scaletui_probe", *sys.stdlib_module_names}

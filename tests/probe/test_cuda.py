@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from scaletui_probe import cuda
+from scaletui_probe.agent import Agent
 from scaletui_probe.gauges import Gauges
 from scaletui_probe.layout import Reason
 from scaletui_probe.record import Measures
+from scaletui_probe.settings import Settings
+
+if TYPE_CHECKING:
+    from probe.workbench import Workbench
 
 GIB = 2**30
 
@@ -154,3 +160,32 @@ def test_one_broken_source_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> No
     assert (measures.get("driver_free"), measures.reason("driver_free")) == (None, Reason.READ_FAILED)
     assert measures.get("allocated") == 60 * GIB
     assert measures.get("host_rss")
+
+
+class Optimizer:
+    """An optimizer without parameters."""
+
+    param_groups: tuple[dict[str, object], ...] = ()
+    state: dict[object, object] = {}  # noqa: RUF012
+
+
+def test_a_whole_life_beside_an_unused_cuda_trips_nothing(
+    monkeypatch: pytest.MonkeyPatch, bench: Workbench
+) -> None:
+    use(monkeypatch, TouchyCuda(), cuda="13.0", hip=None)
+    monkeypatch.setenv("SCALETUI_DIR", str(bench.rings))
+    monkeypatch.setenv("SLURM_JOB_ID", "77")
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "n[1-4]")
+    agent, optimizer = Agent(Settings()), Optimizer()
+    asked: list[bool] = []
+    agent.tell_when_on_device(lambda: asked.append(True))
+    for _ in range(3):
+        agent.before_step(optimizer)
+        agent.after_step(optimizer)
+        agent.sample()
+    agent.finish()
+    agent.leave()
+    (ring,) = bench.read()
+    assert (agent.errors, asked) == (0, [])
+    assert (ring.header.device_type, ring.header.device_uuid, ring.header.device_index) == ("cpu", "", -1)
+    assert (ring.header.slurm_id, ring.header.slurm_nodes) == ("77", "n[1-4]")

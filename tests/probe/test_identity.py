@@ -87,7 +87,10 @@ def test_all_ranks_of_a_job_have_one_name(
 def test_a_restart_keeps_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.distributed", None)
     again = {**ONE_NODE, "TORCHELASTIC_RESTART_COUNT": "3", "MASTER_PORT": "31234"}
+    smaller = {**again, "WORLD_SIZE": "3", "LOCAL_WORLD_SIZE": "3"}
     assert job_id(again, place(again)) == job_id(ONE_NODE, place(ONE_NODE))
+    assert job_id(smaller, place(smaller)) == job_id(ONE_NODE, place(ONE_NODE))
+    assert (place(smaller).attempt, place(smaller).world_size) == (3, 3)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +101,7 @@ def test_a_restart_keeps_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param({}, "", id="outside"),
     ],
 )
-def test_slurm(environ: dict[str, str], expected: str) -> None:
+def test_slurm_job_and_nodes(environ: dict[str, str], expected: str) -> None:
     assert slurm_id(environ) == expected
 
 

@@ -40,8 +40,12 @@ def bench(tmp_path: Path) -> Workbench:
 @pytest.mark.parametrize(
     ("ranks", "shapes"),
     [
-        pytest.param(2, ("fsdp2", "mixed", "ddp"), id="2-ranks"),
-        pytest.param(4, ("fsdp2", "hsdp"), id="4-ranks-three-with-empty-shards"),
+        pytest.param(2, ("fsdp2", "mixed", "tied", "accumulate", "frozen", "ddp", "ddp-tied"), id="2-ranks"),
+        pytest.param(
+            4,
+            ("fsdp2", "hsdp", "hsdp-mixed", "hsdp-tied", "ddp-accumulate"),
+            id="4-ranks-three-with-empty-shards",
+        ),
     ],
 )
 def test_predicted_measured_and_counted_in_the_job_are_one(

@@ -65,7 +65,7 @@ _REASONS: Final = MappingProxyType(
         Reason.READ_FAILED: N_("not available: reading failed"),
         Reason.NOT_COUNTED: N_("not available: not counted in this kind of record"),
         Reason.NOT_SUPPORTED: N_("not available: not supported here"),
-        Reason.COMPILED: N_("not available: the optimizer step is compiled and calls no hook"),
+        Reason.COMPILED: N_("not available: torch.compile runs the optimizer step without its hooks"),
     }
 )
 _UNPREDICTED: Final = MappingProxyType(
