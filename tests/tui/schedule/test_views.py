@@ -231,3 +231,18 @@ def test_a_cap_below_the_peak_is_told_by_number_and_role(make_sight: MakeSight) 
     assert text(rows[3]).startswith(" mem 4/3 ")
     assert {span.role for span in rows[3]} >= {"error", "over_fill"}
     assert label_width(sight, layout_of(sight, Box(75, 20), PEN, WORDS), PEN) == 9
+
+
+def test_the_legend_names_what_occurs_in_any_run(make_sight: MakeSight) -> None:
+    assert text(legend_row(make_sight(), 80, PEN)) == "  F  forward   B  backward"
+    beside = text(legend_row(make_sight(beside=("zb-h1",)), 100, PEN))
+    assert [beside.index(f" {letter} ") for letter in "FIWB"] == sorted(
+        beside.index(f" {x} ") for x in "FIWB"
+    )
+    critical = text(legend_row(make_sight(ranks=32, microbatches=64, critical=True), 80, PEN))
+    assert "filled: the critical path" in critical
+
+
+def test_a_long_name_stands_apart_from_its_figures(make_sight: MakeSight) -> None:
+    rows = drawn(make_sight(beside=("InterleavedZeroBubble",)), Box(80, 20))
+    assert any(text(row).startswith(" InterleavedZeroBubble v 2   25.5 t") for row in rows)

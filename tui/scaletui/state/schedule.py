@@ -27,6 +27,10 @@ EXAMPLE: Final = (4, 8)
 """Ranks and microbatches of what is shown for a plan without a pipeline."""
 
 
+KINDS: Final = ("forward", "input_grad", "weight_grad", "backward")
+"""Roles of the engine's kinds 0 to 3."""
+
+
 class Messages(StrEnum):
     """How messages travel: the engine's `Transport`, which is not named here because it imports numpy."""
 

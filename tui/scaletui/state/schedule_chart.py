@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from scaletui.state.schedule import KINDS
 from scaletui.state.schedule_near import Near, near
 from scaletui_engine.schedule.activations import Staircase, staircase
 from scaletui_engine.schedule.explore.around import cell_at
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from scaletui_engine.schedule.result import Result
     from scaletui_engine.schedule.timeline import Timeline
 
-KINDS: Final = ("forward", "input_grad", "weight_grad", "backward")
-"""Roles of the engine's kinds 0 to 3."""
 _KEPT: Final = 64
 """Answers that each question remembers."""
 _PARTLY: Final = 1 / 6

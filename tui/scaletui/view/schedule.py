@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from scaletui.state.schedule import KINDS
 from scaletui.text.explain import explain
 from scaletui.text.language import tr
 from scaletui.view.bars import chip
@@ -21,6 +22,8 @@ from scaletui.view.schedule_table import schedule_table
 from scaletui.view.schedule_times import length_text, plain, time_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scaletui.state.schedule_sight import Sight
     from scaletui.state.schedule_table import Table
     from scaletui.view.pen import Pen
@@ -72,26 +75,26 @@ def _big(sight: Sight, peak: str, width: int, pen: Pen) -> tuple[Row, ...]:
 def legend_row(sight: Sight, width: int, pen: Pen) -> Row:
     """The letters of the actions that occur, and what shades mean."""
     spans: list[Span] = []
-    for name in sight.own.chart.kinds:
+    for name in (kind for kind in KINDS if any(kind in run.chart.kinds for run in sight.picture.runs)):
         spans += [Span(" "), chip(name, pen), Span(f" {explain(name)} ", "dim")]
-    step, notes = sight.own.chart.step, []
-    if step is not None:
+    if (step := sight.own.chart.step) is not None:
         period = length_text(step.period, sight.picture.question.unit, pen)
-        spans += [
-            Span(" "),
-            chip("optimizer", pen),
-            Span(f" {tr('optimizer step; one every {time}', time=period)}", "dim"),
-        ]
-    if sight.is_dense(sight.own, width):
-        notes.append(Span(f"  {tr('small letter: the second kind')}", "dim"))
-    if sight.look.critical:
-        notes.append(Span(f"  {tr('filled: the critical path')}", "accent"))
-    if any(len(run.chart.stages_of(0)) > 1 for run in sight.picture.runs):
-        notes.append(Span(f"  {tr('second shade: every other chunk')}", "dim"))
-    for note in notes:
+        said = tr("optimizer step; one every {time}", time=period)
+        spans += [Span(" "), chip("optimizer", pen), Span(f" {said} ", "dim")]
+    for note in _notes(sight, width):
         if row_width((*spans, note)) <= width:
             spans.append(note)
     return fit(tuple(spans), width)
+
+
+def _notes(sight: Sight, width: int) -> Iterator[Span]:
+    """What shades and small letters mean, the first the most needed."""
+    if sight.look.critical:
+        yield Span(f"  {tr('filled: the critical path')}", "accent")
+    if any(sight.is_dense(run, width) for run in sight.picture.runs):
+        yield Span(f"  {tr('small letter: the second kind')}", "dim")
+    if any(len(run.chart.stages_of(0)) > 1 for run in sight.picture.runs):
+        yield Span(f"  {tr('second shade: every other chunk')}", "dim")
 
 
 def below_rows(sight: Sight, label: int, box: Box, pen: Pen) -> tuple[Row, ...]:
