@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -28,30 +29,39 @@ class RankAction:
     end: float
     others: int
     """Stage passes of other microbatches, or of other stages, whose activations are held meanwhile."""
+    heads: int
+    """Other microbatches whose loss is known and whose backward pass has not begun."""
     fresh: bool
     """No backward pass has ended on the rank yet."""
     last_stage: bool
     """The model's last stage: the loss follows forward and precedes backward."""
+    slices: int
+    """Parts that a sequence is cut into; a pass is of one of them."""
 
 
 def rank_actions(contents: Contents) -> tuple[RankAction, ...]:
     """The actions of a rank in the plan's own schedule; weight gradients of a split backward are left out."""
     plan = contents.load.plan
-    rows = _alone(plan) if plan.axes.pp == 1 else _simulated(plan, contents.rank)
+    rows, slices = (_alone(plan), 1) if plan.axes.pp == 1 else _simulated(plan, contents.rank)
     found: list[RankAction] = []
     live, fresh = 0, True
+    waiting = _waiting(rows) if slices == 1 else {}
     for row in rows:
-        layers = _layers(contents, row.chunk)
-        others = live if row.kind == "F" else live - 1
+        forward, layers = row.kind == "F", _layers(contents, row.chunk)
         if row.kind != "W":
-            found.append(
-                RankAction(
-                    row.kind == "F", row.microbatch, layers, row.start, row.end, others, fresh, row.last
-                )
-            )
+            place = (forward, row.microbatch, layers, row.start, row.end)
+            others, heads = live if forward else live - 1, waiting.get(row.start, 0)
+            found.append(RankAction(*place, others, heads, fresh, row.last, slices))
         live += row.change
-        fresh = fresh and row.kind == "F"
+        fresh = fresh and forward
     return tuple(found)
+
+
+def _waiting(rows: list[_Row]) -> dict[float, int]:
+    """By time: losses that are known and whose backward pass has not begun. A sliced loss counts as whole."""
+    known = sorted(row.end for row in rows if row.last and row.kind == "F")
+    begun = sorted(row.start for row in rows if row.last and row.kind in ("I", "B"))
+    return {row.start: bisect_right(known, row.start) - bisect_right(begun, row.start) for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,8 @@ def _alone(plan: Plan) -> list[_Row]:
     return rows
 
 
-def _simulated(plan: Plan, rank: int) -> list[_Row]:
+def _simulated(plan: Plan, rank: int) -> tuple[list[_Row], int]:
+    """The rank's rows in the simulated schedule, and the slices of a sequence."""
     # The schedule engine brings numpy, which a plan without a pipeline does not need.
     from scaletui_engine.schedule.orders.request import Request
     from scaletui_engine.schedule.registry import build
@@ -99,7 +110,7 @@ def _simulated(plan: Plan, rank: int) -> list[_Row]:
         rows.append(
             _Row(action.kind.letter, stages.index(action.stage), action.microbatch, *times, change, last)
         )
-    return rows
+    return rows, line.schedule.slices
 
 
 def _layers(contents: Contents, chunk: int) -> range:

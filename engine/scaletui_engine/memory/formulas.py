@@ -27,6 +27,7 @@ _ZERO: Final = "ZeRO, arXiv:1910.02054, section 3.1"
 _KORTHIKANTI: Final = "Korthikanti et al., arXiv:2205.05198, section 4.1"
 _TE: Final = "Transformer Engine, module/base.py"
 _STAGE: Final = "torch/distributed/pipelining/stage.py, torch 2.13"
+_SCHEDULES: Final = "torch/distributed/pipelining/schedules.py, torch 2.13"
 _NOTHING: Final = Formula("", "")
 
 _FORMULAS: Final = {
@@ -47,6 +48,8 @@ _FORMULAS: Final = {
     "activations.head_gradient": Formula(
         "q T h; with SP twice and q T h / sp", "Megatron-LM, tensor_parallel/layers.py"
     ),
+    "activations.waiting_heads": Formula("(m* - 1) x activations.head", _SCHEDULES),
+    "loss.waiting": Formula("4 T V x (m* - 1), or q T V", _SCHEDULES),
     "activations.stage_outputs": Formula("q T h / sp x in flight", _STAGE),
     "loss.fused": Formula("q T V", "Transformer Engine, cross_entropy.py"),
     "loss.compiled": Formula("2 q T V", "logits and their gradient"),

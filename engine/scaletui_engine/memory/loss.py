@@ -39,6 +39,16 @@ def loss_bytes(load: Load) -> int:
     return logits * _bytes_a_logit(kernel, item)
 
 
+def waiting_bytes(load: Load) -> int:
+    """What a microbatch's loss keeps from its forward to its backward pass: log-probabilities, or logits."""
+    kernel, item = kernel_of(load), load.item
+    if kernel is LossKernel.CHUNKED_HEAD:
+        return 0
+    logits = load.tokens * (ceil_div(load.vocab, load.tp) if kernel in SPLIT else load.vocab)
+    narrow = (LossKernel.FUSED, LossKernel.PLAIN, LossKernel.COMPILED, LossKernel.CHUNKED)
+    return logits * (2 * _FP32 if kernel is LossKernel.UPCAST_KEPT else item if kernel in narrow else _FP32)
+
+
 def grad_bytes(load: Load) -> int:
     """The logits' gradient as the output projection's backward pass takes it."""
     kernel = kernel_of(load)

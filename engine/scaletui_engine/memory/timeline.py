@@ -12,7 +12,7 @@ from scaletui_engine.memory.phases.backward import turn
 from scaletui_engine.memory.phases.moment import REDUCED, Moment
 from scaletui_engine.memory.phases.moments import placeless_moments
 from scaletui_engine.memory.phases.passes import backward_moments, forward_moment
-from scaletui_engine.memory.phases.pipeline import receive_buffers
+from scaletui_engine.memory.phases.pipeline import WAITING, receive_buffers, waiting_heads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,9 @@ def _own(contents: Contents, action: RankAction, layer: int) -> int:
     first, last = action.layers.start - 1, action.layers.stop - 1
     whole = _waiting(contents, last) - _waiting(contents, first)
     own = _waiting(contents, layer) - _waiting(contents, first)
-    return own if contents.stages == 1 or not whole else own * contents.kept // (contents.stages * whole)
+    if contents.stages > 1 and whole:
+        own = own * contents.kept // (contents.stages * whole)
+    return own // action.slices
 
 
 def _ending(contents: Contents, time: float) -> Iterator[Point]:
@@ -114,13 +116,14 @@ def _at(contents: Contents, action: RankAction, phase: str) -> Moment:
         (moment for moment in placeless_moments(contents) if moment.phase == phase), Moment(phase, ())
     )
     own = _own(contents, action, action.layers.stop - 1) if len(action.layers) else 0
-    gone = ("unsharded.accumulated", *((REDUCED,) if not contents.load.megatron else ()))
+    fresh = ("unsharded.accumulated", *((REDUCED,) if not contents.load.megatron else ()))
+    gone = (*WAITING, *(fresh if action.fresh else ()))
     return Moment(
         phase,
         tuple(
             (part, name, own if name == "activations.layers" else size)
             for part, name, size in found.terms
-            if not (action.fresh and name in gone)
+            if name not in gone
         ),
     )
 
@@ -134,8 +137,9 @@ def _added(contents: Contents, action: RankAction) -> tuple[Term, ...]:
     """Stage passes of other microbatches that the rank holds while the action runs."""
     if contents.load.plan.axes.pp == 1:
         return ()
-    others = contents.kept * action.others // contents.stages
-    return (("activations", "activations.in_flight", others), *receive_buffers(contents))
+    others = contents.kept * action.others // (contents.stages * action.slices)
+    in_flight = ("activations", "activations.in_flight", others)
+    return (in_flight, *waiting_heads(contents, action.heads), *receive_buffers(contents))
 
 
 def _shown(layers: range) -> list[int]:

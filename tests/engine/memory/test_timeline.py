@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +11,10 @@ from scaletui_engine.defaults import Choices, scenario_from
 from scaletui_engine.memory import evaluate
 from scaletui_engine.memory.timeline import timeline
 from scaletui_engine.plan import Recompute, Split, Strategy
+from scaletui_engine.schedule_rules import schedule_names, schedule_rule
+
+if TYPE_CHECKING:
+    from scaletui_engine.scenario import Scenario
 
 EIGHT_B = Choices("llama3.1-8b", "h100-sxm", 8)
 PIPELINE = Choices("llama3.1-8b", "h100-sxm", 64, tp=2, pp=4, layer_split=Split.ENDS)
@@ -52,3 +57,37 @@ def test_activations_grow_forward_and_shrink_backward() -> None:
     assert len(forward) == 32
     assert forward == sorted(forward)
     assert all(layer.activations == 0 for layer in (step.points[-1].parts,))
+
+
+def _of(schedule: str, strategy: Strategy) -> Scenario:
+    """Eight layers a rank and 16 microbatches, in as few chunks as the schedule takes."""
+    low, _ = schedule_rule(schedule).chunks
+    return scenario_from(
+        Choices(
+            "llama3.1-8b",
+            "h100-sxm",
+            16,
+            pp=4,
+            chunks=low,
+            schedule=schedule,
+            strategy=strategy,
+            global_batch=64,
+        )
+    )
+
+
+@pytest.mark.parametrize("schedule", schedule_names())
+@pytest.mark.parametrize("strategy", [Strategy.FSDP, Strategy.ZERO1])
+def test_every_schedule_reaches_the_peak_of_each_rank(schedule: str, strategy: Strategy) -> None:
+    scenario = _of(schedule, strategy)
+    for rank, stage in enumerate(evaluate(scenario).stages):
+        step = timeline(scenario, rank)
+        assert step.points[step.peak].parts.total == stage.peak_bytes, rank
+
+
+@pytest.mark.parametrize("schedule", ["gpipe", "looped-bfs"])
+def test_losses_of_all_microbatches_wait_where_forward_comes_first(schedule: str) -> None:
+    """4 bytes of fp32 log-probabilities a logit, of the 15 microbatches beside the last one."""
+    last = evaluate(_of(schedule, Strategy.FSDP)).stages[3]
+    alone = evaluate(_of("1f1b", Strategy.FSDP)).stages[3]
+    assert last.parts.loss - alone.parts.loss == 15 * 4096 * 128256 * 4

@@ -17,6 +17,8 @@ TERMS: Final = {
     "activations.in_flight": N_("the same for the other microbatches in flight"),
     "activations.recomputed": N_("recomputed for the layer that runs backward"),
     "activations.gradients": N_("gradients of activations"),
+    "activations.waiting_heads": N_("inputs of the last norm and the output, other microbatches"),
+    "loss.waiting": N_("losses that wait for their backward pass"),
     "activations.head": N_("inputs of the last norm and the output"),
     "activations.head_gradient": N_("gradient of the output's input"),
     "activations.stage_outputs": N_("outputs that wait to be sent"),

@@ -17,6 +17,7 @@ from scaletui_engine.memory.phases.common import (
     states,
 )
 from scaletui_engine.memory.phases.moment import GATHERING, Stretch, Term
+from scaletui_engine.memory.phases.pipeline import heads_held, waiting_heads
 from scaletui_engine.memory.phases.units import (
     accumulated,
     head_gradient,
@@ -40,10 +41,16 @@ def gathered_stretches(contents: Contents) -> tuple[Stretch, ...]:
     passes, late = _passes(contents), held if contents.sums_whole else ()
     if not contents.all_in_flight:
         return (*_placed(passes, base + held, base + late), step)
-    # Gradients that are held from earlier microbatches imply that one stage pass less is in flight.
-    fewer = (("activations", "activations.in_flight", -(contents.kept // contents.stages)),)
-    again = _placed(passes, base + held + fewer, base + late + fewer)
-    return (*_placed(passes, base, base), *again, step)
+    # Gradients that are held from earlier microbatches imply that every forward pass is over, that one stage
+    # pass less is in flight, and that one loss less waits.
+    others = heads_held(contents)
+    first = base + waiting_heads(contents, others)
+    fewer = (
+        ("activations", "activations.in_flight", -(contents.kept // contents.stages)),
+        *waiting_heads(contents, max(others - 1, 0)),
+    )
+    again = _placed(passes[1:], base + held + fewer, base + late + fewer)
+    return (*_placed(passes, first, base), *again, step)
 
 
 def _placed(
@@ -55,13 +62,12 @@ def _placed(
 
 
 def _passes(contents: Contents) -> tuple[Stretch, ...]:
-    """The loss and the head, every turn of the layers' backward pass, and its end."""
-    loss = [("loss" if contents.head else "forward", _at_loss(contents))]
-    if contents.head is not None:
-        loss.append(("head", _at_head(contents)))
+    """The end of the forward pass, the head, every turn of the layers' backward pass, and its end."""
+    loss = (("loss" if contents.head else "forward", _at_loss(contents)),)
+    head = () if contents.head is None else (("head", _at_head(contents)),)
     root = (held_root(contents, backward=True), head_gradient(contents, waits=True))
     layers = [("backward", terms) for turn in turns(contents) for terms in layer_passes(contents, turn)]
-    return (Stretch((), tuple(loss)), Stretch(root, tuple(layers)), Stretch((), _ends(contents)))
+    return (Stretch((), loss), Stretch((), head), Stretch(root, tuple(layers)), Stretch((), _ends(contents)))
 
 
 def _ends(contents: Contents) -> tuple[tuple[str, tuple[Term, ...]], ...]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.contents import beside
+from scaletui_engine.memory.loss import waiting_bytes
+from scaletui_engine.memory.phases.common import head_entry
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
@@ -13,6 +15,33 @@ if TYPE_CHECKING:
 
     from scaletui_engine.memory.contents import Contents
     from scaletui_engine.memory.phases.moment import Term
+
+
+ALL_FORWARD: Final = ("gpipe", "GPipe", "looped-bfs", "LoopedBFS")
+"""Schedules that run every forward pass, losses included, before the first backward pass."""
+WAITING: Final = ("activations.waiting_heads", "loss.waiting")
+
+
+def heads_held(contents: Contents) -> int:
+    """Other microbatches whose loss is known while the last one's is computed, on the rank that does so.
+
+    torch computes each loss behind its forward pass (torch/distributed/pipelining/schedules.py,
+    `_maybe_compute_loss` in ScheduleGPipe), and autograd keeps what its backward pass needs.
+    """
+    plan = contents.load.plan
+    waits = contents.head is not None and plan.axes.pp > 1 and plan.schedule in ALL_FORWARD
+    return max(plan.accumulation - 1, 0) if waits else 0
+
+
+def waiting_heads(contents: Contents, count: int) -> tuple[Term, ...]:
+    """What the last norm, the output projection and the loss keep of so many microbatches."""
+    if not count:
+        return ()
+    entry = sum(size for _, _, size in head_entry(contents))
+    return (
+        ("activations", WAITING[0], entry * count),
+        ("loss", WAITING[1], waiting_bytes(contents.load) * count),
+    )
 
 
 def in_flight_terms(contents: Contents) -> tuple[Term, ...]:

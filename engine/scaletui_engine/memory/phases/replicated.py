@@ -15,6 +15,7 @@ from scaletui_engine.memory.phases.common import (
     states,
 )
 from scaletui_engine.memory.phases.moment import Stretch, Term
+from scaletui_engine.memory.phases.pipeline import heads_held, waiting_heads
 from scaletui_engine.plan import Offload, Strategy
 from scaletui_engine.runtime import Framework
 from scaletui_engine.units import ceil_div
@@ -34,7 +35,8 @@ def replicated_stretches(contents: Contents) -> tuple[Stretch, ...]:
         ("end_of_backward", (*after, *_at_embedding(contents))),
     )
     held = (*states(contents), *buffers(contents))
-    return (Stretch(held, passes), Stretch(held, (("step", (gradients(contents), *step)),)))
+    waiting = waiting_heads(contents, heads_held(contents))
+    return (Stretch(held + waiting, passes), Stretch(held, (("step", (gradients(contents), *step)),)))
 
 
 def _at_loss(contents: Contents) -> tuple[Term, ...]:
