@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from scaletui.text.language import tr
+from scaletui.view.cells import crop
 from scaletui.view.live_bar import equation_rows
 from scaletui.view.live_driver import gpu_label
 from scaletui.view.live_driver_words import (
@@ -54,7 +55,8 @@ def source_rows(snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
 
 def _rows(seat: Seat, snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
     view, narrow = seat.view, min(width, WIDEST)
-    yield rule_row(f"GPU {gpu_label(seat)}  {ranks_text(seat.ranks)}", width, pen)
+    title = "  ".join(filter(None, (f"GPU {gpu_label(seat)}", ranks_text(seat.ranks), view.uuid)))
+    yield rule_row(crop(title, width - 4, pen.glyphs.ellipsis), width, pen)
     yield from equation_rows(layers(seat.ranks, seat), width, pen)
     if view.state is DriverState.LOST:
         yield from wrapped(lost_text(view, snapshot.moment, pen), width, "error")
@@ -62,7 +64,6 @@ def _rows(seat: Seat, snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]
         yield from _figures(view, snapshot.moment, narrow, pen)
         yield from _processes(seat, narrow, pen)
     yield pair_row(tr("name"), view.name, narrow, pen)
-    yield pair_row("UUID", view.uuid or "-", narrow, pen)
     yield from source_rows(snapshot, width, pen)
 
 
