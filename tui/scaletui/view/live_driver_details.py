@@ -42,7 +42,8 @@ def driver_detail_rows(snapshot: Snapshot, chosen: int, box: Box, pen: Pen) -> t
     if not found:
         return ()
     seat = found[min(chosen, len(found) - 1)]
-    return tuple(_rows(seat, snapshot, box.width, pen))[: box.height]
+    rows = tuple(_rows(seat, snapshot, box.width, pen))[: box.height]
+    return tuple(fit(row, box.width) for row in rows)
 
 
 def source_rows(snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
