@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WIDE: Final = 120
 LONGEST_PLAY_S: Final = 60
 """At speed 1 nothing takes longer: of many frames several pass in a second."""
-ROWS_A_FRAME: Final = 6
+ROWS_A_FRAME: Final = 16
 """Rows of the picture that may be written at once while time runs."""
 
 

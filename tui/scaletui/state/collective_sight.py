@@ -115,7 +115,9 @@ class Sight:
         stand = Stand.DONE if done else Stand.PART if bits else Stand.EMPTY
         if spent and not done:
             stand = Stand.SPENT
-        if arrives or leaves:
+        # An exchange sends from a buffer of its own: what has arrived at that place stays.
+        stays = done and self.played.op is Collective.ALL_TO_ALL
+        if arrives or (leaves and not stays):
             stand = Stand.ARRIVES if arrives else Stand.LEAVES
         if not self.sums:
             return Block(stand, bits.bit_length() - 1, float(done) if bits else 0.0)

@@ -14,6 +14,8 @@ LABEL: Final = 6
 SIDE: Final = 27
 NARROW_SIDE: Final = 10
 """Cells for what arrives and what was sent: all of it, or the bytes alone."""
+MOST_LINES: Final = 3
+"""Rows of one block."""
 WIDEST: Final = 9
 LONG: Final = 48
 """The widest block where there are few of them."""
@@ -62,7 +64,7 @@ def layout_of(sight: Sight, box: Box, nodes: int, *, big: bool = False) -> Layou
     window = _window(ranks, sight.rank, max(rows, 1))
     spare = rows // len(window) if len(window) == ranks else 1
     least = 2 if big and rows >= 2 * len(window) else 1
-    lines = max(min(spare - 1, 2), least)
+    lines = max(min(spare - 1, MOST_LINES), least)
     gap = int(spare > lines)
     return Layout(window, named, cell, a_cell, blocks, side, lines, gap)
 
