@@ -122,7 +122,9 @@ def _found(job: JobView) -> Iterator[tuple[AlertKind, What, list[RankView]]]:
             by_what.setdefault(rank.verdict.what, []).append(rank)
     for what, ranks in by_what.items():
         yield AlertKind.TROUBLE, what, ranks
-    running = [rank for rank in job.ranks if rank.verdict.state is RankState.RUNNING]
+    running = [
+        rank for rank in job.ranks if rank.verdict.state is RankState.RUNNING and not is_troubled(rank)
+    ]
     for kind, ranks in _of_the_living(job, running):
         yield kind, What.NOTHING, ranks
 

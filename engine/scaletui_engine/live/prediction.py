@@ -35,6 +35,9 @@ class Unpredicted(StrEnum):
     DTYPE = "no rule for this dtype"
     OPTIMIZER = "no rule for this optimizer"
     """Weights and gradients are predicted all the same."""
+    FLAT = "the flat parameter cannot be seen"
+    """FSDP1 shows its original parameters; how much padding lies between them in the flat one is not known.
+    The optimizer, which pads nothing, is predicted all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Prediction:
 
 
 NO_PLAN: Final = Prediction(NOTHING, Unpredicted.NO_PLAN)
-_WRAPPERS: Final = ("fsdp2", "plain")
+_WRAPPERS: Final = ("fsdp2", "fsdp1", "plain")
 _WITHOUT_STATE: Final = OptimizerRule(Moments(0, steps=False), 0)
 
 
@@ -64,7 +67,8 @@ class _NoRuleError(Exception):
 def predict(plan: JobPlan | PlanFault) -> Prediction:
     """Weights and gradients as padded storage, the optimizer as unpadded moments and step scalars.
 
-    Tied parameters are one row of a plan, and so count once. Raises nothing.
+    Tied parameters are one row of a plan, and so count once. FSDP1's rows have the sizes of a rank's shards,
+    which are flat and padded already (torch/distributed/fsdp/_flat_param.py, `_get_shard`). Raises nothing.
     """
     if isinstance(plan, PlanFault):
         return Prediction(NOTHING, Unpredicted.PLAN_BROKEN, plan.detail)
@@ -89,6 +93,8 @@ def _predict(plan: JobPlan) -> Prediction:
         weights += held.weights
         gradients += held.gradients
         optimizer += held.moments + (held.device_steps + held.host_steps) * rule.scalars
+    if plan.wrapper == "fsdp1" and not plan.groups:
+        return Prediction(Held(optimizer=None if unknown else optimizer), Unpredicted.FLAT)
     if unknown is None:
         return Prediction(Held(weights, gradients, optimizer))
     name = plan.optimizers[unknown[0]].name
@@ -112,6 +118,8 @@ def _by_shard(plan: JobPlan) -> dict[tuple[Shard, _Place | None], list[Parameter
     """Parameters that are cut the same way and kept by the same optimizer group, as one rank sees them."""
     found: dict[tuple[Shard, _Place | None], list[ParameterShape]] = defaultdict(list)
     for parameter in plan.parameters:
+        if plan.wrapper == "fsdp1" and 0 in parameter.shape:
+            continue  # another rank's: without a gradient here, and so without a state
         shape, shard = _local(parameter, plan)
         place = parameter.optimizer, parameter.param_group
         found[shard, _known(place)].append(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.compat import StrEnum
 from scaletui_engine.live.evidence import RankState
-from scaletui_engine.live.judgement import held_bytes
+from scaletui_engine.live.judgement import held_bytes, is_troubled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -91,8 +91,11 @@ def _spread(figures: Sequence[tuple[int, int]]) -> Spread | None:
 
 
 def stragglers(job: JobView) -> tuple[Straggler, ...]:
-    """The ranks that keep the others waiting, the clearest evidence first; at most one word on each."""
-    ranks = [rank for rank in _running(job) if rank.step is not None]
+    """The ranks that keep the others waiting, the clearest evidence first; at most one word on each.
+
+    Of a rank that hangs or has been halted more is known than that it is late.
+    """
+    ranks = [rank for rank in _running(job) if rank.step is not None and not is_troubled(rank)]
     if len(ranks) < 2:
         return ()
     found: dict[int, Straggler] = {}

@@ -103,6 +103,21 @@ def test_groups_of_different_optimizers_add_up():
     assert states(plan) == (72, 72, 76)
 
 
+FLAT = replace(W, shape=(901,), fsdp_group=0, placements=(), mesh_shape=(), coordinate=())
+"""A shard of a flat parameter: as long as every rank's, the padding of the last one included."""
+
+
+def test_a_flat_parameter_of_fsdp1_is_its_padded_shard():
+    assert states(of(FLAT, wrapper="fsdp1")) == (3604, 3604, 7212)
+
+
+def test_original_parameters_of_fsdp1_decide_the_optimizer_alone():
+    mine, others = replace(FLAT, shape=(31,), fsdp_group=None), replace(FLAT, shape=(0,), fsdp_group=None)
+    plan = replace(PLAN, wrapper="fsdp1", groups=(), parameters=(mine, others), parameters_total=2)
+    assert states(plan) == (None, None, 252)
+    assert predict(plan).reason is Unpredicted.FLAT
+
+
 @pytest.mark.parametrize(
     ("plan", "reason"),
     [

@@ -228,9 +228,10 @@ class LiveScreen(PageScreen, ExportingScreen):
         return answer_rows(self.state, box.width, self.session.pen)
 
     def _alerts(self, box: Box) -> Sequence[Row]:
-        return (
-            () if self.session is None else alert_rows(self.state, box.width, self.session.pen)[: box.height]
-        )
+        if self.session is None:
+            return ()
+        screen = Box(box.width, self.size.height - self.FRAME_ROWS)
+        return alert_rows(self.state, screen, self.session.pen)[: box.height]
 
     def _skew(self, box: Box) -> Sequence[Row]:
         return (

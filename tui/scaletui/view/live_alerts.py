@@ -16,11 +16,15 @@ from scaletui_engine.live.evidence import RankState, Verdict
 
 if TYPE_CHECKING:
     from scaletui.state.live import LiveState
+    from scaletui.view.box import Box
     from scaletui.view.pen import Pen
     from scaletui_engine.live.alerts import Alert
 
-MOST: Final = 3
+MOST: Final = 4
 """Rows; the newest alerts are shown, and how many more there are."""
+FEW: Final = 2
+"""The same where the screen is short."""
+TALL: Final = 30
 NUMBERS: Final = 4
 """Ranks that are named; the others are counted."""
 _WORDS: Final = MappingProxyType({
@@ -33,19 +37,20 @@ _WORDS: Final = MappingProxyType({
 })  # fmt: skip
 
 
-def alert_rows(state: LiveState, width: int, pen: Pen) -> tuple[Row, ...]:
-    """One row an alert that nobody has acknowledged, the newest first."""
+def alert_rows(state: LiveState, screen: Box, pen: Pen) -> tuple[Row, ...]:
+    """One row an alert that nobody has acknowledged, the newest first, on a screen of that size."""
+    width, most = screen.width, MOST if screen.height >= TALL else FEW
     shown, job = state.shown, state_of.job(state)
     if shown is None or job is None:
         return ()
     open_ones = [alert for alert in state.alerts if alert.job == job.id and not alert.is_acknowledged]
     rows = []
-    for alert in open_ones[: -MOST - 1 : -1]:
+    for alert in open_ones[: -most - 1 : -1]:
         age = age_text(alert.age_s(shown.moment), pen)
         rows.append(_row(f"{pen.glyphs.bad} {_ranks(alert)}: {_text(alert)}", age, (width, pen), alert))
-    if len(open_ones) > MOST:
-        more = ntr("{n} more alert", "{n} more alerts", len(open_ones) - MOST)
-        rows[-1] = _row(f"{pen.glyphs.bad} {more}", "", (width, pen), open_ones[-1])
+    if len(open_ones) > most:
+        more = ntr("{n} more alert", "{n} more alerts", len(open_ones) - most + 1)
+        rows[-1] = _row(f"{pen.glyphs.bad} {more}", "", (width, pen), open_ones[0])
     return tuple(rows)
 
 

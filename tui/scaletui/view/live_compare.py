@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LARGE_SHARE: Final = 0.05
 """A difference beyond it is a warning."""
+SENSELESS: Final = 100.0
+"""From so many times the prediction on a share says no more than the bytes do."""
 CHIP: Final = 4
 """Cells of a blank and the letter of a part."""
 ROOMY: Final = 80
@@ -155,6 +157,7 @@ def _difference(category: str, predicted: int | None, measured: int | None, pen:
     difference = Difference(category, predicted, measured)
     if difference.bytes == 0:
         return f"{pen.glyphs.ok} 0 B", "ok"
-    share = "" if predicted == 0 else f" {pen.numbers.signed_percent(difference.share)}"
+    tells = 0 < abs(difference.share) < SENSELESS
+    share = f" {pen.numbers.signed_percent(difference.share)}" if tells else ""
     role = "warn" if abs(difference.share) > LARGE_SHARE else "text"
     return pen.numbers.signed(difference.bytes, pen.numbers.size) + share, role

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 6
 """Rows of what happened, its title included, on a small screen."""
+LEAST_CURVE = 4
+"""Rows that the curve of the memory keeps."""
 
 
 def rank_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
@@ -40,7 +42,7 @@ def rank_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     events = tuple(event_rows(rank, box.width, pen))[1:MOST_EVENTS]
     room = box.height - len(head) - len(events)
     units = len(rank.plan.groups) if rank.plan is not None else 0
-    wave = wave_rows(rank, Box(box.width, min(units + 3, max(room * 3 // 5, 2))), pen)
+    wave = wave_rows(rank, Box(box.width, min(units + 3, max(room - LEAST_CURVE, 2))), pen)
     curves = trend_rows(state, Box(box.width, max(room - len(wave), 0)), pen)
     return (*head, *wave, *curves, *events)[: box.height]
 

@@ -46,7 +46,7 @@ def room_for(state: LiveState, box: Box, pen: Pen) -> Room:
     Alerts come first, then the comparison as long as two ranks and two rows of trend remain, then the ranks.
     """
     answer = BIG_HEIGHT if pen.big else 1
-    alerts = len(alert_rows(state, box.width, pen))
+    alerts = len(alert_rows(state, box, pen))
     tall = rank_height(pen)
     count = max(len(state_of.ordered(state)), 1)
     least = 1 + tall * min(count, FEWEST_RANKS)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 SHORTEST: Final = 4
 """Rows below which nothing is drawn but a title: playhead, a unit, and how often was looked."""
 MOST_BINS: Final = 64
+FEWEST_BINS: Final = 12
+"""A step is cut into more parts the more samples there are to fill them."""
 LONGEST_NAME: Final = 22
 
 
@@ -38,7 +40,7 @@ def wave_rows(rank: RankView, box: Box, pen: Pen) -> tuple[Row, ...]:
     spans = _spans(count, box.height - 3)
     names = [_name(rank, first, last) for first, last in spans]
     label = min(max(map(width_of, names)), LONGEST_NAME, box.width // 3) + 3
-    bins = min(max(box.width - label - 2, 8), MOST_BINS)
+    bins = min(max(box.width - label - 2, FEWEST_BINS), MOST_BINS, max(len(rank.wave) // 2, FEWEST_BINS))
     wide = max((box.width - label - 2) // bins, 1)
     wave = folded(rank.wave, count, bins)
     return (

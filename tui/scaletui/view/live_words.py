@@ -77,6 +77,7 @@ _UNPREDICTED: Final = MappingProxyType(
         Unpredicted.WRAPPER: N_("no prediction: no rule for {detail}"),
         Unpredicted.PLACEMENT: N_("no prediction: no rule for {detail}"),
         Unpredicted.DTYPE: N_("no prediction: {detail}"),
+        Unpredicted.FLAT: N_("no prediction of weights: FSDP1 pads them in a flat parameter out of sight"),
         Unpredicted.OPTIMIZER: N_("no prediction of the optimizer: no rule for {detail}"),
     }
 )
