@@ -101,7 +101,7 @@ def test_activations_and_sums_of_a_scenario(capsys: pytest.CaptureFixture[str]) 
     assert found["ranks"][0]["slices"] == [[[0, 1]], [[0, 1024], [3072, 4096]], [[0, 4096]]]
     assert (found["partials"], found["bytes_per_element"]) == (2, 2)
     text = said(capsys, "shard", *LLAMA, "--param", "norm", "--part", "unreduced")
-    assert "gradients before their sum" in text
+    assert "unreduced gradients" in text
     assert "partial: a value exists only once 16 ranks are summed" in text
 
 

@@ -117,6 +117,14 @@ class Layout:
             yield found
             index = found.interval[1]
 
+    def cutting(self, dim: int) -> tuple[int, ...]:
+        """Mesh axes that cut a dim, in the order in which they do."""
+        return tuple(place for place, _ in self._cuts(dim))
+
+    def along(self, dim: int, coordinate: tuple[int, ...]) -> Intervals:
+        """The indices of one dim that a coordinate holds."""
+        return self._along(dim, coordinate)
+
     def empty(self) -> Iterator[int]:
         """The ranks that hold nothing, ascending."""
         return (rank for rank in range(self.mesh.world) if self.is_empty(rank))

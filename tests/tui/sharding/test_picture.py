@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
+from scaletui.state.sharding_bands import group_size
 from scaletui.state.sharding_picture import Pose, empty_ranks, held_with, pairs_of, picture_of, runs_of
 from scaletui.state.sharding_sight import holds, next_tile
 from scaletui_engine.plan import Axes, Strategy
@@ -103,11 +105,38 @@ def test_more_owners_than_cells_become_whole_ranges(scenario: Make) -> None:
     assert (picture.rows[0].start, picture.rows[-1].stop) == (0, 4096)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "cells", "size"),
+    [
+        ((8, 8), 22, 4),
+        ((8, 128), 29, 64),
+        ((8, 128), 8, 128),
+        ((4, 2, 4), 3, 16),
+        ((61,), 22, 61),
+        ((6,), 1, 6),
+    ],
+)
+def test_groups_of_parts_are_whole_divisors(sizes: tuple[int, ...], cells: int, size: int) -> None:
+    assert group_size(sizes, cells) == size
+
+
+@pytest.mark.parametrize("strategy", [Strategy.FSDP, Strategy.ZERO3])
+@pytest.mark.parametrize("gpus", [64, 56])
+def test_ranges_hold_the_same_number_of_ranks(scenario: Make, strategy: Strategy, gpus: int) -> None:
+    view = parameter_view(scenario(gpus=gpus, tp=8, strategy=strategy), WQ, Part.WEIGHTS)
+    picture = picture_of(view, Pose(0, 0), (6, 22))
+    assert picture.is_dense
+    rows = Counter(row for rank in view.ranks() for row, _ in picture.spots_of(rank))
+    assert set(rows.values()) == {4 if gpus == 64 else 7}
+    assert sum(rows.values()) == gpus
+
+
 def test_sixteen_thousand_ranks_are_not_listed(scenario: Make) -> None:
     plan = scenario("llama3.1-405b", 16384, tp=8, pp=2)
     view = parameter_view(plan, "tok_embeddings", Part.WEIGHTS)
     picture = picture_of(view, Pose(0, 9000), (6, 12))
-    assert len(picture.rows) == 11
+    assert len(picture.rows) == 8
+    assert [band.ranks.fixed[1] for band in picture.rows] == list(range(8))
     assert picture.padding == 1024 * 8 * 16 - 128256
     assert len(empty_ranks(view)) == sum(view.piece(rank).numel == 0 for rank in range(0, 8192, 8)) * 8
 

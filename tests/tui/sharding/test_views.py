@@ -103,7 +103,7 @@ def test_the_same_slice_is_marked(scenario: Make, sight: See) -> None:
 @pytest.mark.parametrize(("tp", "warns"), [(8, False), (16, True)])
 def test_tp_that_leaves_the_domain_is_said(scenario: Make, sight: See, tp: int, warns: bool) -> None:
     shown = "\n".join(texts(mesh_rows(sight(scenario(gpus=16, tp=tp)), Box(60, 12), PEN)))
-    assert ("tp leaves the NVLink domain: 1 of 1 groups" in shown) is warns
+    assert ("tp leaves NVLink: 1 of 1 groups" in shown) is warns
 
 
 def test_density_beyond_the_screen(scenario: Make, sight: See) -> None:
@@ -217,7 +217,7 @@ def test_ranks_are_told_as_runs(ranks: Sequence[int], shown: str) -> None:
 def test_terms_of_a_sum_are_strewn_with_its_mark(scenario: Make, sight: See, glyphs: Glyphs) -> None:
     found = sight(scenario(tp=2), part=Part.UNREDUCED)
     shown = texts(tensor_rows(found, Box(50, 12), Pen(glyphs), focus=True))
-    assert "gradients before their sum" in shown[0]
+    assert "unreduced gradients" in shown[0]
     assert any("+  +  +" in line for line in shown)
     assert any("[r0 +3  tp 0]" in line for line in shown)
     whole = texts(tensor_rows(sight(scenario(strategy=Strategy.DDP)), Box(50, 12), Pen(glyphs), focus=True))
@@ -257,7 +257,7 @@ def test_groups_of_their_own_are_lit_by_letter(
 def test_experts_off_the_fast_links_are_warned_about(scenario: Make, sight: See) -> None:
     plan = scenario("mixtral-8x7b", 16, ep=8, gpus_per_node=4, gpu="a6000")
     rows = mesh_rows(sight(plan, parameter=EXPERT), Box(70, 20), PEN)
-    assert any("ep leaves the NVLink domain: 2 of 2 groups" in line for line in texts(rows))
+    assert any("ep leaves NVLink: 2 of 2 groups" in line for line in texts(rows))
     assert any(span.role == "warn" and "5e" in span.text for row in rows for span in row)
 
 

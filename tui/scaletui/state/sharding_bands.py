@@ -5,12 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from scaletui_engine.sharding.placement import Kind
 
 if TYPE_CHECKING:
     from scaletui_engine.sharding.layout import Layout
     from scaletui_engine.sharding.rankset import RankSet
     from scaletui_engine.sharding.runs import Run
+
+
+LEAST_USED: Final = 3
+"""One cell of so many is used at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +74,57 @@ class BandAxis:
         while position < self.length and len(found) <= cells:
             found.append(self.at(position))
             position = found[-1].stop
-        return tuple(found) if len(found) <= cells else self._sampled(cells)
+        if len(found) <= cells:
+            return tuple(found)
+        return self._joined(self._even_marks(cells) or self._marks(cells))
 
-    def _sampled(self, cells: int) -> tuple[Band, ...]:
+    def _even_marks(self, cells: int) -> set[int]:
+        """Starts of bands in equal groups that never mix owners further out: 4 of a tp rank's 8 dp ranks.
+
+        Empty where a part along the dim is no single run, or where such groups would leave most cells unused.
+        """
+        places = self.layout.cutting(self.dim)
+        sizes = [self.layout.mesh.shape[place] for place in places] + [len(self.runs) or 1]
+        if {self.layout.placements[place].kind for place in places} - {Kind.SHARD}:
+            return set()
+        step = group_size(tuple(sizes), cells)
+        if prod(sizes) // step * LEAST_USED < cells:
+            return set()
+        found = (self._start(places, number, sizes) for number in range(0, prod(sizes), step))
+        return {start for start in found if start is not None}
+
+    def _start(self, places: tuple[int, ...], number: int, sizes: list[int]) -> int | None:
+        """Where the part of that number begins, counted as the axes cut; None where it is empty."""
+        coordinate = [0] * len(self.layout.mesh.axes)
+        number, run = divmod(number, sizes[-1])
+        for place, size in zip(reversed(places), reversed(sizes[:-1]), strict=True):
+            number, coordinate[place] = divmod(number, size)
+        held = self.layout.along(self.dim, tuple(coordinate))
+        return held[0][0] * self.unit + (self.runs[run][0] if self.runs else 0) if held else None
+
+    def _marks(self, cells: int) -> set[int]:
+        """Starts of the bands in which cells begin."""
+        return {self.at(self.length * cell // cells).start for cell in range(cells)}
+
+    def _joined(self, marks: set[int]) -> tuple[Band, ...]:
         """Whole bands that begin in one cell together, with the first and the last of them."""
-        marks = {self.at(self.length * cell // cells).start for cell in range(cells)}
         edges = [*sorted(marks), self.length]
         bands = []
         for start, stop in pairwise(edges):
             first, last = self.at(start), self.at(stop - 1)
             bands.append(replace(first, start=start, stop=stop, last=last if stop > first.stop else None))
         return tuple(bands)
+
+
+def group_size(sizes: tuple[int, ...], cells: int) -> int:
+    """The fewest parts in one group so that the groups fit: a divisor of the innermost axis, or all of it.
+
+    `sizes` are those of the axes that cut, outermost first. Without cells to spare, all parts are one group.
+    """
+    total, inner = prod(sizes), 1
+    for size in reversed(sizes):
+        for each in (each for each in range(1, size + 1) if size % each == 0):
+            if total // (inner * each) <= cells:
+                return inner * each
+        inner *= size
+    return total

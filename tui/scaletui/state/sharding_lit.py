@@ -71,7 +71,8 @@ def lit_of(sight: Sight) -> Lit:
     if row is None:
         return Lit(sight, mesh, place, held_with(sight.view, sight.rank))
     letter = GROUPS.get(row.group) or LETTERS[row.group]
-    return Lit(sight, mesh, place, None, None if row.group == "world" else _members(sight, row.group), letter)
+    members = None if row.group == "world" else frozenset(row_ranks(sight))
+    return Lit(sight, mesh, place, None, members, letter)
 
 
 def mesh_lit(sight: Sight) -> Mesh:
@@ -83,7 +84,12 @@ def mesh_lit(sight: Sight) -> Mesh:
     return mesh_of(sight.scenario.plan.axes, Order.MEGATRON)
 
 
-def _members(sight: Sight, group: str) -> frozenset[int]:
-    """The group of that kind that the rank is in; a tied table's is the ends of the pipeline."""
-    ranks = groups_named(sight.scenario, group, sight.look.order).of(sight.look.rank)
-    return frozenset((ranks[0], ranks[-1]) if group == "embedding" else ranks)
+def row_ranks(sight: Sight) -> tuple[int, ...]:
+    """The group of the chosen row that the rank is in; of a tied table the ends of the pipeline.
+
+    None of them where the row is all ranks.
+    """
+    if sight.row is None or sight.row.group == "world":
+        return ()
+    ranks = groups_named(sight.scenario, sight.row.group, sight.look.order).of(sight.look.rank)
+    return (ranks[0], ranks[-1]) if sight.row.group == "embedding" else ranks

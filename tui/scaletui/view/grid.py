@@ -126,6 +126,8 @@ def _tile(tile: Tile, width: int, is_middle: bool, pen: Pen) -> Span:
     name = crop(f"[{tile.text}]" if tile.is_chosen else tile.text, width)
     if not is_middle or not name:
         return Span(ground, role)
+    if texture.strip() and tile.role != "padding":
+        name = crop(f" {name} ", width)
     before = (width - width_of(name)) // 2
     name = name.replace(" ", pen.glyphs.hatch) if tile.role == "padding" else name
     return Span(ground[:before] + name + ground[before + width_of(name) :], role)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from scaletui.state.sharding_lit import GROUPS, LETTERS, SAME, Lit, lit_of
+from scaletui.state.sharding_lit import GROUPS, LETTERS, SAME, Lit, lit_of, row_ranks
 from scaletui.state.sharding_nodes import NodeLine, node_lines
 from scaletui.text.language import ntr, tr
 from scaletui.view.budget_stages import window
@@ -74,7 +74,8 @@ def _plan(sight: Sight, mesh: Mesh, box: Box, pen: Pen) -> _Plan:
     per_row = min(sight.scenario.cluster.gpus_per_node, sight.card.world)
     nodes, own = -(-sight.card.world // per_row), sight.look.rank // per_row
     room = max(box.height - 3 - len(_warnings(sight, pen)), 1)
-    reached = [dict.fromkeys(rank // per_row for rank in group.ranks) for group in sight.card.groups]
+    groups = [group.ranks for group in sight.card.groups] if sight.row is None else [row_ranks(sight)]
+    reached = [dict.fromkeys(rank // per_row for rank in ranks) for ranks in groups]
     lines = node_lines(nodes, own, reached, room)
     labels = [width_of(_label(mesh, line.first, per_row)) for line in lines if not line.count]
     label = min(max([*labels, 0]) + 2, max(box.width - BLANK * per_row, LABEL))
@@ -162,7 +163,7 @@ def _foot(lit: Lit, pen: Pen) -> list[Row]:
 def _warnings(sight: Sight, pen: Pen) -> list[Row]:
     """TP over a network is the mistake that costs most, EP's the next."""
     return [
-        (Span(f" {pen.glyphs.bad} " + tr("{axis} leaves the NVLink domain: {n} of {all} groups",
+        (Span(f" {pen.glyphs.bad} " + tr("{axis} leaves NVLink: {n} of {all} groups",
               axis=group.name, n=group.leave_domain, all=group.count), "warn"),)
         for group in sight.card.groups if group.name in ("tp", "ep") and group.leave_domain
     ]  # fmt: skip

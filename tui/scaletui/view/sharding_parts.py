@@ -12,8 +12,8 @@ _NAMES: Final = {
     Part.GRADIENTS: N_("gradients"),
     Part.OPTIMIZER: N_("optimizer"),
     Part.ACTIVATIONS: N_("activations"),
-    Part.UNREDUCED: N_("gradients before their sum"),
-    Part.SECONDARY: N_("second copy of the weights"),
+    Part.UNREDUCED: N_("unreduced gradients"),
+    Part.SECONDARY: N_("second weights (hpZ)"),
 }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state.sharding_picture import Pose, picture_of
 from scaletui.text.language import tr
 from scaletui.view.box import Box
+from scaletui.view.cells import width_of
 from scaletui.view.grid import Grid, Tile, grid_rows, tile_at
 from scaletui.view.rule import heading, rule_row
 from scaletui.view.sharding_owner import Drawing, owner_text
@@ -24,6 +25,8 @@ LEAST_TILE: Final = 6
 """Cells of the narrowest tile whose rank can be read."""
 MARGIN: Final = 9
 """Cells beside the tiles, heads of six figures included."""
+RULE: Final = 4
+"""Cells of the line around a title."""
 TEXTURE: Final = 3
 """Cells from one mark of a sum to the next."""
 
@@ -42,7 +45,7 @@ def picture_in(sight: Sight, box: Box) -> Picture:
 def tensor_rows(sight: Sight, box: Box, pen: Pen, *, focus: bool) -> tuple[Row, ...]:
     """A title that says which dims go down and across, and the grid."""
     picture = picture_in(sight, box)
-    title = rule_row(heading(_title(sight, picture, pen), focus=focus), box.width, pen)
+    title = rule_row(heading(_title(sight, picture, box, pen), focus=focus), box.width, pen)
     return (title, *grid_rows(_grid(sight, picture, box, pen), _below(box), pen))
 
 
@@ -92,7 +95,8 @@ def _column_heads(picture: Picture) -> tuple[str, ...]:
     return tuple(str(band.start) if not at % step else "" for at, band in enumerate(picture.columns))
 
 
-def _title(sight: Sight, picture: Picture, pen: Pen) -> str:
+def _title(sight: Sight, picture: Picture, box: Box, pen: Pen) -> str:
+    """What is drawn; the words that matter least are left out where they do not fit."""
     if len(picture.dims) < 2:
         drawn = tr("dim {dim}", dim=picture.dims[0])
     else:
@@ -100,4 +104,6 @@ def _title(sight: Sight, picture: Picture, pen: Pen) -> str:
     words = [part_text(sight.look.part), drawn]
     words += [tr("as torch declares it")] if sight.look.declared else []
     words += [tr("tiles are ranges")] if picture.is_dense else []
+    while len(words) > 1 and width_of("; ".join(words)) > box.width - RULE:
+        words.pop()
     return "; ".join(words)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui_engine.sharding.traffic.table import TrafficRow
 
+NARROW: Final = 100
+"""Cells below which a column gives way to another."""
 HEAD: Final = 2
 """Title and column heads."""
 
@@ -33,8 +35,9 @@ def traffic_pane(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     if not rows:
         return (head, fit((Span(" " + tr("nothing is sent"), "dim"),), box.width))
     first, last = rows_shown(sight, box.height)
-    lines = [_cells(row, pen) for row in rows]
-    shown = table_rows(_columns(), lines, box.width - 1, pen.glyphs.ellipsis)
+    narrow = box.width < NARROW
+    lines = [_cells(row, pen, narrow=narrow) for row in rows]
+    shown = table_rows(_columns(narrow=narrow), lines, box.width - 1, pen.glyphs.ellipsis)
     kept = [_marked(shown[0], box.width, " ")]
     for place in range(first, last):
         mark = pen.glyphs.pointer if place == sight.look.traffic_row else " "
@@ -65,12 +68,13 @@ def _marked(row: Row, width: int, mark: str) -> Row:
     return fit((Span(mark, "cursor"), *(Span(span.text, "selection") for span in row)), width)
 
 
-def _columns() -> tuple[Column, ...]:
+def _columns(*, narrow: bool) -> tuple[Column, ...]:
+    """Where it is narrow the ranks of a group stand behind its axis: "fsdp 8"."""
     return (
         Column(tr("axis")),
         Column(tr("collective"), rank=2),
         Column(tr("what"), shrinks=True),
-        Column(tr("ranks"), numeric=True),
+        *(() if narrow else (Column(tr("ranks"), numeric=True),)),
         Column(tr("groups"), numeric=True, rank=4),
         Column(tr("count"), numeric=True),
         Column(tr("payload"), numeric=True, rank=3),
@@ -80,14 +84,14 @@ def _columns() -> tuple[Column, ...]:
     )
 
 
-def _cells(row: TrafficRow, pen: Pen) -> tuple[Span, ...]:
+def _cells(row: TrafficRow, pen: Pen, *, narrow: bool) -> tuple[Span, ...]:
     number, call = pen.numbers, row.call
     link = f"{tr('network')} {pen.glyphs.bad}" if row.network else "nvlink"
     return (
-        Span(row.group, "accent"),
+        Span(f"{row.group} {call.ranks}" if narrow else row.group, "accent"),
         Span(call.op.value),
         Span(tr(WHAT[call.what])),
-        Span(number.integer(call.ranks)),
+        *(() if narrow else (Span(number.integer(call.ranks)),)),
         Span(number.integer(row.groups)),
         Span(number.integer(call.collectives)),
         Span(number.size(call.bytes)),
