@@ -124,7 +124,7 @@ def test_a_driver_that_breaks_is_told_and_the_screen_stays_whole(folder: Path) -
         job.step(1, weights_host=60)
         terminal.wait_for("step 1 ")
         terminal.send(b"g")
-        terminal.wait_for("NVML: broken off (AttributeError")
+        terminal.wait_for("NVML: broke down (AttributeError")
         assert "Traceback" not in text_of(terminal)
         job.step(2, weights_host=60)
         terminal.wait_for("step 2 ")

@@ -30,7 +30,7 @@ _LACKS: Final = MappingProxyType(
         Lack.LOST: N_("lost"),
         Lack.FAILED: N_("not available: the driver failed"),
         Lack.NO_ANSWER: N_("no answer"),
-        Lack.DIED: N_("broken off"),
+        Lack.DIED: N_("broke down"),
     }
 )
 _THROTTLES: Final = MappingProxyType(
