@@ -91,7 +91,14 @@ def _sizes(grid: Grid, box: Box) -> tuple[int, list[int], list[int]]:
     """Cells of the row heads, of every column of tiles, and lines of every row of them."""
     margin = max((width_of(head) for head in grid.row_heads), default=0) + 1
     columns = share(grid.widths, max(box.width - margin - 2, 0))
-    return margin, columns, share(grid.heights, max(box.height - 3, 0))
+    return margin, columns, _heights(grid.heights, max(box.height - 3, 0))
+
+
+def _heights(amounts: Sequence[int], lines: int) -> list[int]:
+    """Lines of each row of tiles: equal amounts get equally many, also where a few lines are left over."""
+    if len(set(amounts)) == 1 and len(amounts) <= lines:
+        return [lines // len(amounts)] * len(amounts)
+    return share(amounts, lines)
 
 
 def _heads(grid: Grid, columns: Sequence[int], margin: int) -> Row:
@@ -123,7 +130,7 @@ def _tile(tile: Tile, width: int, is_middle: bool, pen: Pen) -> Span:
     texture = pen.glyphs.hatch if tile.role == "padding" else tile.texture
     ground = (texture * width)[:width]
     # Brackets, because the colour of what is chosen may not be seen.
-    name = crop(f"[{tile.text}]" if tile.is_chosen else tile.text, width)
+    name = crop(f"[{tile.text}]" if tile.is_chosen or tile.is_lit else tile.text, width)
     if not is_middle or not name:
         return Span(ground, role)
     if texture.strip() and tile.role != "padding":

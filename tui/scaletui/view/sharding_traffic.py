@@ -69,15 +69,14 @@ def _marked(row: Row, width: int, mark: str) -> Row:
 
 
 def _columns(*, narrow: bool) -> tuple[Column, ...]:
-    """Where it is narrow the ranks of a group stand behind its axis: "fsdp 8"."""
+    """Where it is narrow the ranks of a group stand behind its axis, "fsdp 8", and what is sent is enough."""
     return (
         Column(tr("axis")),
         Column(tr("collective"), rank=2),
         Column(tr("what"), shrinks=True),
-        *(() if narrow else (Column(tr("ranks"), numeric=True),)),
-        Column(tr("groups"), numeric=True, rank=4),
+        *(() if narrow else (Column(tr("ranks"), numeric=True), Column(tr("groups"), numeric=True, rank=4))),
         Column(tr("count"), numeric=True),
-        Column(tr("payload"), numeric=True, rank=3),
+        *(() if narrow else (Column(tr("payload"), numeric=True, rank=3),)),
         Column(tr("sent"), numeric=True),
         Column(tr("link")),
         Column(tr("time"), numeric=True, rank=1),
@@ -91,10 +90,9 @@ def _cells(row: TrafficRow, pen: Pen, *, narrow: bool) -> tuple[Span, ...]:
         Span(f"{row.group} {call.ranks}" if narrow else row.group, "accent"),
         Span(call.op.value),
         Span(tr(WHAT[call.what])),
-        *(() if narrow else (Span(number.integer(call.ranks)),)),
-        Span(number.integer(row.groups)),
+        *(() if narrow else (Span(number.integer(call.ranks)), Span(number.integer(row.groups)))),
         Span(number.integer(call.collectives)),
-        Span(number.size(call.bytes)),
+        *(() if narrow else (Span(number.size(call.bytes)),)),
         Span(number.size(call.sent)),
         Span(link, "warn" if row.network else "text"),
         Span("-" if row.seconds is None else number.seconds(row.seconds)),
