@@ -112,7 +112,7 @@ def play(line: Line, folder: str) -> None:
     with PseudoTerminal(command, setup) as terminal:
         terminal.wait_for("quit")
         terminal.send(b"2")
-        terminal.wait_for("makespan")
+        terminal.wait_for("bubble B")
         terminal.wait_quiet(1.5)
         mark, before = terminal.send(b" "), cpu_s(terminal.process.pid)
         terminal.bytes_during(IDLE_S * 2)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SHAPES = {
     "p 4, m 8": ("8", "4", "8", b""),
-    "p 16, m 16, zoomed in": ("16", "16", "16", b"mzzz"),
+    "p 16, m 16, zoomed in": ("16", "16", "16", b"mzz"),
 }
 """GPUs, pipeline ranks, global batch, and keys before time runs."""
 
@@ -29,7 +29,7 @@ def open_schedule(start_app: Start) -> Callable[..., PseudoTerminal]:
         options = ("--model", "llama3-8b", "--gpu", "h100-sxm", "--gpus", gpus, "--pp", ranks)
         terminal = start_app("budget", *options, "--global-batch", batch, setup=setup)
         terminal.send(b"2")
-        terminal.wait_for("makespan")
+        terminal.wait_for("bubble B")
         for key in keys:
             terminal.send(bytes([key]))
         terminal.wait_quiet(1.5)
