@@ -37,6 +37,8 @@ class GatheredWalk(Walk):
         self.ahead = 0 if runtime.traced else min(runtime.prefetch, 1)
         eager = self.plan.strategy is Strategy.FSDP1 and not runtime.limit_all_gathers
         self.stays = eager or not self.plan.reshard_after_forward
+        self.frees = not self.stays
+        """Whether a layer goes once it has run forward."""
         self.keeps_last = contents.head is not None and not runtime.reshard_last
         self.keeps_gradients = gradients(contents)[2] > 0
         self.whole: dict[int, int] = {}
@@ -95,8 +97,8 @@ class GatheredWalk(Walk):
             self.need(unit, FORWARD)
             self.prepare(self.layers[order + 1 :], FORWARD)
             self.mark(Act.FORWARD, unit)
-            if not self.stays and not (self.keeps_last and unit == self.layers[-1]):
-                self.leave(unit)
+            if self.frees and not (self.keeps_last and unit == self.layers[-1]):
+                self.release([unit])
         if self._head is not None:
             if self.split:
                 self._gather_root([self._head], FORWARD)
@@ -257,10 +259,6 @@ class GatheredWalk(Walk):
                 self.pay(unit, what)
                 self.gathering[unit] = self.size(unit)
                 self.mark(Act.GATHER, unit)
-
-    def leave(self, unit: int) -> None:
-        """A layer has run forward."""
-        self.release([unit])
 
     def release(self, units: Sequence[int]) -> None:
         """Gathered copies go."""

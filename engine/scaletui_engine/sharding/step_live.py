@@ -23,7 +23,7 @@ class LiveWalk(GatheredWalk):
 
     def __init__(self, contents: Contents, units: tuple[PlayedUnit, ...]) -> None:
         super().__init__(contents, units)
-        runtime = self.plan.runtime
+        runtime, self.frees = self.plan.runtime, False
         self.limit = (runtime.zero_live + runtime.zero_prefetch) * self.recipe.compute
         self.paid: set[int] = set()
         """Layers that were gathered in this pass."""
@@ -60,9 +60,6 @@ class LiveWalk(GatheredWalk):
             new = [place for place in window if place not in self.whole and place not in self.paid]
             self.whole |= window
             self._fetch([place for place in new if place not in self.gathering], AGAIN)
-
-    def leave(self, unit: int) -> None:
-        """Nothing is freed before the window has moved on."""
 
     def _turn(self) -> None:
         """What lies outside the layers is gathered a second time, and each layer is counted again."""

@@ -76,7 +76,13 @@ class CollectivePlayer(FramesPlayer):
         """What there is to draw."""
         return sight_of(self.choice, self.look.playback, self.look.rank, self.index)
 
-    def lay_out(self) -> None:
+    def redraw(self) -> None:
+        """Give every part its rows first."""
+        if self.is_mounted:
+            self._lay_out()
+        super().redraw()
+
+    def _lay_out(self) -> None:
         """The picture takes what the words leave, and the table of algorithms what the picture leaves."""
         layout, played = self._layout, self.choice.played
         self.query_one("#players-picture").styles.height = layout.height_with_nodes(played.per_node)

@@ -75,11 +75,7 @@ class FramesPlayer(PlayerScreen):
         """Every pane at once."""
         self._shown, self._behind = self.index, False
         if self.is_mounted:
-            self.lay_out()
             super().redraw()
-
-    def lay_out(self) -> None:
-        """Give every part its rows."""
 
     def on_resize(self, event: Resize) -> None:
         """Rows go to other parts."""

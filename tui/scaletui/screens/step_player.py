@@ -112,7 +112,13 @@ class StepPlayer(FramesPlayer):
         """Cells of the curve."""
         return max(self.size.width - 12, 1)
 
-    def lay_out(self) -> None:
+    def redraw(self) -> None:
+        """Give every part its rows first."""
+        if self.is_mounted:
+            self._lay_out()
+        super().redraw()
+
+    def _lay_out(self) -> None:
         """The curve takes what units and strategies leave."""
         beside = (3 if self.pen.big else len(strategies(self.scenario))) + 2 if self.scenario else 0
         room = self.size.height - FIXED - CHART - beside

@@ -16,8 +16,8 @@ NARROW_SIDE: Final = 10
 """Cells for what arrives and what was sent: all of it, or the bytes alone."""
 MOST_LINES: Final = 3
 """Rows of one block."""
-WIDEST: Final = 9
-LONG: Final = 48
+WIDEST: Final = 14
+LONG: Final = 100
 """The widest block where there are few of them."""
 
 
