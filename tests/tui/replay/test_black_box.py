@@ -1,0 +1,89 @@
+"""The black box as rows: nothing of a job that is well, and no row wider or more than there is room for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from looks import Story, looks
+
+from scaletui.state.live import LiveState
+from scaletui.text.glyphs import ASCII
+from scaletui.text.numbers import numbers_for
+from scaletui.view.black_box import black_box_height, black_box_rows
+from scaletui.view.black_box_words import ending_text
+from scaletui.view.box import Box
+from scaletui.view.pen import Pen
+from scaletui.view.row import row_width
+from scaletui_engine.live.evidence import RankState, Verdict, What
+from scaletui_engine.live.post_mortem import Departure
+
+if TYPE_CHECKING:
+    from scaletui_engine.live.snapshot import RankView
+
+PEN = Pen(ASCII, numbers_for("en"))
+
+
+def state(ranks: int, fails_at: int | None) -> LiveState:
+    *_, last = looks(Story(ranks, fails_at=fails_at), 10)
+    return LiveState(shown=last, newest=last)
+
+
+def text(rows: tuple) -> str:
+    return "\n".join("".join(span.text for span in row) for row in rows)
+
+
+def a_rank() -> RankView:
+    return state(1, None).shown.jobs[0].ranks[0]  # type: ignore[union-attr]
+
+
+def test_a_job_that_is_well_has_none() -> None:
+    assert black_box_rows(state(2, None), Box(80, 20), PEN) == ()
+    assert black_box_height(state(2, None), 80, PEN) == 0
+    assert black_box_rows(LiveState(), Box(80, 20), PEN) == ()
+
+
+def test_a_job_without_memory_tells_everything() -> None:
+    rows = black_box_rows(state(2, 9), Box(80, 20), PEN)
+    assert len(rows) == black_box_height(state(2, 9), 80, PEN)
+    said = text(rows)
+    assert "- how it ended -" in said
+    assert " 1  rank 0  step 9  20:26:44 UTC  out of memory: OutOfMemoryError" in said
+    assert "    rank 1  step 9  +0.0 s        RuntimeError, when a peer had gone" in said
+    assert "rank 0 asked for 2.0 GiB with 1.0 GiB left on its GPU. It held: weights" in said
+    assert "Last steps of rank 0: 5: 0." in said
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("height", [0, 1, 2, 5, 8, 40])
+@pytest.mark.parametrize("ranks", [1, 8, 64])
+def test_it_stays_in_its_box(width: int, height: int, ranks: int) -> None:
+    rows = black_box_rows(state(ranks, 9), Box(width, height), PEN)
+    assert len(rows) <= height
+    assert {row_width(row) for row in rows} <= {width}
+
+
+def test_ranks_that_do_not_fit_are_counted() -> None:
+    rows = black_box_rows(state(8, 9), Box(80, 10), PEN)
+    assert "ranks more" in text(rows)
+    assert "rank 0" in text(rows)
+
+
+@pytest.mark.parametrize(
+    ("what", "detail", "said"),
+    [
+        (What.KILLED, "SIGKILL", "SIGKILL: the system's OOM killer or somebody"),
+        (What.KILLED, "SIGSEGV", "ended by SIGSEGV, from outside or its own"),
+        (What.KILLED, "", "gone without a word: killed, or os._exit"),
+        (What.KILLED_OR_ENDED, "", "no word: killed, or ended by its launcher"),
+        (What.EXIT_CODE, "7", "left with code 7, without a word"),
+        (What.EXCEPTION, "KeyError", "KeyError, which nobody caught"),
+        (What.FINISHED, "", "ended in order"),
+    ],
+)
+def test_no_more_is_claimed_than_is_known(what: What, detail: str, said: str) -> None:
+    from dataclasses import replace
+
+    rank = replace(a_rank(), verdict=Verdict(RankState.EXITED, what, detail))
+    assert ending_text(Departure(rank, 0, told=False, follows=False)) == said
+    assert len(said) <= 46
