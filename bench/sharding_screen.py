@@ -2,9 +2,9 @@
 
     python bench/sharding_screen.py [--keys 20]
 
-Limits: 50 ms from a key to the first byte of its answer, 200 MB of memory, 4 KB a frame at 80x24 and 8 KB at
-200x50. The processor time of the whole answer stands beside the wall clock, which other work on the machine
-lengthens. Exit code 1 when a limit is not kept.
+Limits: 50 ms of processor time from a key to the last byte of its answer, 200 MB of memory, 4 KB a frame at
+80x24 and 8 KB at 200x50. The wall clock to the first byte stands beside it: on a machine of its own that is less
+than the processor time, and other work on the machine lengthens it. Exit code 1 when a limit is not kept.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ def measure(size: tuple[int, int], keys: int, folder: str) -> bool:
             first = statistics.median(cost.first_ms for cost in costs)
             cpu = statistics.median(cost.cpu_ms for cost in costs)
             largest = max(cost.largest for cost in costs)
-            kept = kept and first < LIMIT_MS and largest <= FRAME_BYTES[size]
+            kept = kept and cpu < LIMIT_MS and largest <= FRAME_BYTES[size]
             print(
-                f"  {name:<18} key to first byte {first:5.1f} ms (limit {LIMIT_MS:g}),"
-                f" processor {cpu:5.1f} ms;"
+                f"  {name:<18} processor {cpu:5.1f} ms (limit {LIMIT_MS:g}),"
+                f" key to first byte {first:5.1f} ms;"
                 f" largest frame {largest:,} bytes (limit {FRAME_BYTES[size]:,})"
             )
         memory = memory_mb(terminal.process.pid)

@@ -332,3 +332,23 @@ def test_a_rank_under_the_mouse(scenario: Make, sight: See) -> None:
         assert rank_at(found, box, (place + 1, line), PEN) == rank
     assert rank_at(found, box, (1, 2), PEN) is None
     assert rank_at(found, box, (60, 9), PEN) is None
+
+
+def test_tiles_as_torch_declares_them(scenario: Make, sight: See) -> None:
+    """Where every cut is even the metadata says what ranks hold; the title tells which of both is drawn."""
+    plan = scenario(tp=2)
+    real, declared = (
+        texts(tensor_rows(sight(plan, declared=asked), Box(70, 12), PEN, focus=True))
+        for asked in (False, True)
+    )
+    assert "as torch declares it" in declared[0]
+    assert "as torch declares it" not in real[0]
+    assert [line.split("│")[1].split() for line in real[3:11]] == [
+        line.split("│")[1].split() for line in declared[3:11]
+    ]
+
+
+def test_placements_that_torch_declares_are_told_where_they_are_strided(scenario: Make, sight: See) -> None:
+    shown = "\n".join(texts(details_rows(sight(scenario(tp=2)), Box(40, 17), PEN)))
+    assert "fsdp _S(0,sf=2), tp S(0)" in shown
+    assert "_S" not in "\n".join(texts(details_rows(sight(scenario()), Box(40, 17), PEN)))
