@@ -79,3 +79,22 @@ def test_a_record_without_a_model_names_what_is_missing(tmp_path: Path) -> None:
     file.write_text(json.dumps([{**row, "config": config}]), "utf-8")
     (record,) = json.loads(_score("memory", file).stdout)["records"]
     assert (record["status"], record["reason"][:20]) == ("inexpressible", "missing field layers")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"micro_batch": 0}, "micro_batch = 0 < 1"),
+        ({"techniques": 7}, "unreadable field"),
+        ({"tp": 3}, "not a whole number"),
+        ({"pp_stage": 99}, "unreadable field"),
+        ({"seq_len": "long"}, "missing field seq_len"),
+    ],
+)
+def test_what_cannot_be_read_costs_its_row_alone(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+    first, second = _rows("memory.json")[:2]
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps([{**first, "config": {**first["config"], **change}}, second]), "utf-8")
+    odd, plain = json.loads(_score("memory", file).stdout)["records"]
+    assert (odd["status"], plain["status"]) == ("inexpressible", "ok")
+    assert words in odd["reason"]

@@ -29,6 +29,10 @@ def _line(record: Record) -> Line:
         found = predict(record)
     except (MissingFieldError, ScenarioError) as error:
         return Line(record.id, group, None, record.unit, "inexpressible", str(error), record.expected)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # Fields are free text: what reads as no number of the right kind costs its row, not the report.
+        reason = f"unreadable field ({type(error).__name__}: {error})"
+        return Line(record.id, group, None, record.unit, "inexpressible", reason, record.expected)
     off = _error(record, found)
     status = status_of(record, group, off, found)
     return Line(record.id, group, found.value, record.unit, status, found.reason, record.expected, off)

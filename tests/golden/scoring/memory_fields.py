@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -45,13 +46,15 @@ class Record:
 
 
 def record_of(row: dict[str, Any]) -> Record:
-    """A record from a row of the file; absent texts are empty."""
+    """A record from a row of the file; absent texts are empty, and what is no number is no value."""
+    config, value = row.get("config"), row.get("measured_gb")
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     return Record(
         id=str(row.get("id", "?")),
         source=str(row.get("source", "")),
         kind=str(row.get("kind", "measured")),
-        config=dict(row.get("config") or {}),
-        expected=None if row.get("measured_gb") is None else float(row["measured_gb"]),
+        config=dict(config) if isinstance(config, dict) else {},
+        expected=float(value) if number else None,
         unit=str(row.get("unit", "GiB")),
         quantity=str(row.get("quantity", "")),
         quality=str(row.get("quality", "C")),

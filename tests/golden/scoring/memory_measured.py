@@ -19,6 +19,7 @@ from scaletui_engine.memory.outside import CONTEXT_EAGER, CONTEXT_LAZY, outside_
 from scaletui_engine.model import Model
 from scaletui_engine.scenario import Scenario
 from scaletui_engine.units import GB, GIB
+from scaletui_engine.validate import validate
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.budget import MemoryBudget, StageBudget
@@ -62,13 +63,15 @@ def quantity_of(record: Record) -> str:
 
 
 def scenario_of(record: Record) -> Scenario:
-    """Model, cluster and plan of a row. Raises MissingFieldError."""
+    """Model, cluster and plan of a row, a valid one. Raises MissingFieldError and ScenarioError."""
     _spelled_out(record)
     arch = arch_of(record.config)
     plan = plan_of(record, arch)
     gpu = replace(load_gpu("h100-sxm"), usable_bytes=capacity_of(record))
     model = Model("record", "record", arch, None, record.source)
-    return Scenario(model, Cluster(gpu, plan.axes.world), plan)
+    scenario = Scenario(model, Cluster(gpu, plan.axes.world), plan)
+    validate(scenario)
+    return scenario
 
 
 def _spelled_out(record: Record) -> None:
@@ -122,7 +125,7 @@ def overhead(record: Record) -> Prediction:
 
 
 MESH = {
-    "model": "llama3-8b", "pp": 4, "ep": 8, "fsdp": 8, "micro_batch": 1, "seq_len": 4096, "ac": "full",
+    "model": "mixtral-8x7b", "pp": 4, "ep": 8, "fsdp": 8, "micro_batch": 1, "seq_len": 4096, "ac": "full",
     "framework": "torchtitan", "param_dtype": "fp32", "num_microbatches": 8,
 }  # fmt: skip
 """A job of several mesh axes, for rows that name only the overhead."""
