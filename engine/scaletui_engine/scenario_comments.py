@@ -57,4 +57,18 @@ COMMENTS: Final = {
         "chunks": "model chunks of a pipeline rank",
         "layer_split": "even, front, ends, or the layers of every stage",
     },
+    "plan.runtime": {
+        "framework": "auto, torch, megatron, megatron-legacy, deepspeed, hf",
+        "float8": "linear layers computed in 8 bits",
+        "float8_tile": "elements that share a scale of what is kept in 8 bits",
+        "float8_saved": "blocks whose activation's input is kept in 8 bits: mlp, moe, shared_experts",
+        "attention_output_bits": "attention's output kept once, in so many bits",
+        "router_weights": "multiplied on the experts' output, or on their activation",
+        "recompute_modules": "core_attn, mla_up_proj, mlp, moe_act, layernorm, moe, latent_norm",
+        "recompute_every": "with full recompute, one of so many layers",
+        "recompute_layers": "with full recompute, the first so many layers of a stage",
+        "capacity_factor": "tokens an expert may take, over an even share",
+        "imbalance": "tokens of the busiest rank's experts, over an even share",
+        "zero_hpz": "ranks that share a second copy of the weights (ZeRO++)",
+    },
 }  # fmt: skip
