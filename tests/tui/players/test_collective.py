@@ -26,7 +26,7 @@ from scaletui.view.box import Box
 from scaletui.view.collective_grid import grid_rows, head_row, window_text
 from scaletui.view.collective_head import legend_row, strip_rows
 from scaletui.view.collective_layout import layout_of
-from scaletui.view.collective_words import answer_row, origin_text, step_rows, title, ways_rows
+from scaletui.view.collective_words import answer_row, name_of, origin_text, step_rows, ways_rows
 from scaletui.view.pen import Pen
 from scaletui.view.row import row_width
 from scaletui_engine.collectives.family import FAMILY, Played, is_valid
@@ -209,7 +209,7 @@ def test_the_first_line_says_step_and_bytes_at_every_width(
     sight = collective(name, 16, 2, per_node=4)
     line = text(answer_row(sight, width, PENS["unicode"]))
     assert len(line) == width
-    assert title(sight) in line
+    assert name_of(sight.played) in line
     assert f"step 2 of {sight.player.last}" in line
     assert "sent" in line or width == 60
 

@@ -20,6 +20,7 @@ MODULES: Final = {
     "ranks": "scaletui.commands.ranks",
     "traffic": "scaletui.commands.traffic",
     "simulate": "scaletui.commands.simulate",
+    "collective": "scaletui.commands.collective",
     "run": "scaletui.commands.run",
     "probe": "scaletui.commands.probe",
     "demo": "scaletui.commands.demo",

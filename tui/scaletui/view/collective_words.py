@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scaletui.state.collective_sight import Sight, Way
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
+    from scaletui_engine.collectives.family import Played
 
 _PHASES: Final = {
     "start": N_("every rank holds its own array, cut into {blocks} blocks of {size}"),
@@ -56,14 +57,14 @@ _TITLES: Final = {
 """Algorithm -> how it is called with its collective."""
 
 
-def title(sight: Sight) -> str:
+def name_of(played: Played) -> str:
     """ "ring all-reduce"."""
-    return tr(_TITLES[sight.played.algorithm], op=sight.played.op.value)
+    return tr(_TITLES[played.algorithm], op=played.op.value)
 
 
 def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
     """What is played, where it stands, what it has cost so far; the longest form that fits."""
-    name, played = title(sight), sight.played
+    name, played = name_of(sight.played), sight.played
     size = short_size(played.payload, pen)
     over = tr("{name} of {size} over {n} ranks", name=name, size=size, n=played.ranks)
     step = tr("step {step} of {steps}", step=sight.frame.index, steps=sight.player.last)
