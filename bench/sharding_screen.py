@@ -3,8 +3,8 @@
     python bench/sharding_screen.py [--keys 20]
 
 Limits: 50 ms of processor time from a key to the last byte of its answer, 200 MB of memory, 4 KB a frame at
-80x24 and 8 KB at 200x50. The wall clock to the first byte stands beside it: on a machine of its own that is less
-than the processor time, and other work on the machine lengthens it. Exit code 1 when a limit is not kept.
+80x24 and 8 KB at 200x50. The wall clock to the first byte stands beside it, which other work on the machine
+lengthens. Exit code 1 when a limit is not kept.
 """
 
 from __future__ import annotations

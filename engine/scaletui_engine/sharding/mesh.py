@@ -69,11 +69,13 @@ class Mesh:
 
     def coordinate(self, rank: int) -> tuple[int, ...]:
         """Place of a rank on every axis. Raises ValueRangeError."""
-        if not 0 <= rank < self.world:
+        rest, found = rank, list[int]()
+        for axis in reversed(self.axes):
+            rest, place = divmod(rest, axis.size)
+            found.append(place)
+        if rest or rank < 0:
             raise ValueRangeError(f"rank {brief(rank)} is not in 0 <= rank < world = {self.world}")
-        return tuple(
-            rank // stride % size for stride, size in zip(strides(self.shape), self.shape, strict=True)
-        )
+        return tuple(reversed(found))
 
     def rank(self, coordinate: tuple[int, ...]) -> int:
         """The rank at a coordinate. Raises ValueRangeError."""

@@ -58,10 +58,10 @@ class Lit:
         differ = [index for index, place in enumerate(self.place) if other[index] != place]
         return LETTERS[self.mesh.names[differ[0]]] if len(differ) == 1 else " "
 
-    def is_far(self, rank: int) -> bool:
-        """Whether the rank is in a group that should not leave the chosen rank's domain, and lies outside."""
+    def is_far(self, rank: int, mark: str) -> bool:
+        """Whether a rank with that mark is in a group that should not leave the domain, and lies outside."""
         domain = self.sight.scenario.cluster.domain
-        return self.mark(rank) in LOCAL and rank // domain != self.sight.look.rank // domain
+        return mark in LOCAL and rank // domain != self.sight.look.rank // domain
 
 
 def lit_of(sight: Sight) -> Lit:

@@ -142,7 +142,7 @@ def _node(lit: Lit, node: int, plan: _Plan) -> Row:
 
 def _rank(lit: Lit, rank: int, cell: int) -> Span:
     mark, chosen = lit.mark(rank), rank == lit.sight.look.rank
-    role = "cursor" if chosen else "dim" if mark == " " else "warn" if lit.is_far(rank) else "selection"
+    role = "cursor" if chosen else "dim" if mark == " " else "warn" if lit.is_far(rank, mark) else "selection"
     if cell == BLANK:
         return Span(("@" if chosen else mark if mark != " " else "-") + " ", role)
     text = f"[{rank}]" if chosen else f"{rank}{mark}"
