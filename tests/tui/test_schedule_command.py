@@ -368,3 +368,32 @@ def test_weights_in_bytes_of_the_scenarios_model(
     assert cli.main(["schedule", name, "--scenario", str(path)]) == 0
     assert "weights by rank, all copies and versions: " in " ".join(capsys.readouterr().out.split())
     assert _json(capsys, name, *FOUR)["weights_bytes"] is None
+
+
+@pytest.mark.parametrize(
+    ("extra", "starts", "period"),
+    [((), [27, 27, 27, 27], 29), (("--each-alone",), [24, 25, 26, 27], 26)],
+    ids=["after all", "each alone"],
+)
+def test_the_optimizer_step(
+    extra: tuple[str, ...],
+    starts: list[int],
+    period: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """ZB-H2's ranks have spans of 24 and end one after the other (arXiv:2401.10241, section 4)."""
+    argv = ("zb-h2", *FOUR, "--optimizer-step", "2", *extra)
+    step = _json(capsys, *argv)["optimizer"]
+    assert (step["start"], step["period"]) == (starts, period)
+    assert step["end"] == [start + 2 for start in starts]
+    path = tmp_path / "picture.svg"
+    assert cli.main(["schedule", *argv, "--svg", str(path)]) == 0
+    assert f"a training step every {period} t" in " ".join(capsys.readouterr().out.split())
+    assert path.read_text().count("<title>optimizer step</title>") == 4
+
+
+@pytest.mark.parametrize("time", ["-1", "nan", "inf"])
+def test_an_optimizer_step_that_is_no_time(time: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["schedule", "1f1b", *FOUR, f"--optimizer-step={time}"]) == 2
+    assert f"optimizer step time {time} is not a number of at least 0" in capsys.readouterr().err

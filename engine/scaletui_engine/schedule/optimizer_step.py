@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +34,8 @@ def optimizer_step(timeline: Timeline, duration: float, synchronised: bool) -> O
     Else each rank updates after its own last action and goes on (post-validation, arXiv:2401.10241,
     section 4): ranks keep their stagger, and the longest span decides the period.
     """
-    if not duration >= 0:
-        raise ValueRangeError(f"optimizer step {duration:g} < 0")
+    if not (isfinite(duration) and duration >= 0):
+        raise ValueRangeError(f"optimizer step time {duration:g} is not a number of at least 0")
     if synchronised:
         start = np.full(timeline.schedule.ranks, timeline.makespan)
         return OptimizerStep(start, start + duration, timeline.makespan + duration)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scaletui.arguments import UsageError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from scaletui.commands.schedule_request import Asked
     from scaletui_engine.schedule.modes.transport import Transport
+    from scaletui_engine.schedule.optimizer_step import OptimizerStep
     from scaletui_engine.schedule.result import Result
 
 HELP: Final = N_("simulate a pipeline schedule; without a name: the screen")
@@ -70,6 +72,13 @@ def _add_times(parser: ArgumentParser) -> None:
         "--transport", choices=TRANSPORTS, default="async", help=tr("how messages travel (async)")
     )
 
+    times.add_argument(
+        "--optimizer-step", type=float, metavar="T", help=tr("the optimizer step after the pipeline (none)")
+    )
+    times.add_argument(
+        "--each-alone", action="store_true", help=tr("no rank's optimizer step waits for other ranks")
+    )
+
 
 def _add_output(parser: ArgumentParser) -> None:
     out = parser.add_argument_group(tr("output"))
@@ -106,7 +115,8 @@ def run(args: Namespace) -> int:
         _print_csv(found, args)
         return 0
     result = _result(found, transport_of(args))
-    _write_files(args, result)
+    found = replace(found, step=_step(args, result))
+    _write_files(args, found, result)
     _print(args, found, result)
     return 0
 
@@ -132,6 +142,14 @@ def _result(found: Asked, transport: Transport) -> Result:
     return result_of(timeline, FREED_BY_WEIGHT_GRAD if found.deltas is None else found.deltas)
 
 
+def _step(args: Namespace, result: Result) -> OptimizerStep | None:
+    from scaletui_engine.schedule.optimizer_step import optimizer_step
+
+    if args.optimizer_step is None:
+        return None
+    return optimizer_step(result.timeline, args.optimizer_step, synchronised=not args.each_alone)
+
+
 def _print_csv(found: Asked, args: Namespace) -> None:
     from scaletui_engine.schedule.check import check
     from scaletui_engine.schedule.fault import OrderError
@@ -145,7 +163,7 @@ def _print_csv(found: Asked, args: Namespace) -> None:
         print(line)
 
 
-def _write_files(args: Namespace, result: Result) -> None:
+def _write_files(args: Namespace, found: Asked, result: Result) -> None:
     timeline = result.timeline
     if args.trace is not None:
         from scaletui_engine.schedule.interchange.chrome_trace import SECOND_US, SLOT_US, chrome_trace
@@ -158,7 +176,7 @@ def _write_files(args: Namespace, result: Result) -> None:
         from scaletui_engine.schedule.interchange.svg import svg
 
         with open(args.svg, "w", encoding="utf-8") as file:
-            file.write(svg(timeline, headline(result, report_pen(args).numbers)))
+            file.write(svg(timeline, headline(result, report_pen(args).numbers), found.step))
 
 
 def _print(args: Namespace, found: Asked, result: Result) -> None:
@@ -171,11 +189,13 @@ def _print(args: Namespace, found: Asked, result: Result) -> None:
 
         print("\n".join(gantt_lines(result.timeline, shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns)))
     else:
-        from scaletui.view.schedule_report import report_rows, weights_text
+        from scaletui.view.schedule_report import report_rows, step_text, weights_text
         from scaletui_engine.schedule.weights import weights_bytes
 
         pen, remarks = report_pen(args), found.remarks
         if found.weights:
             held = weights_bytes(found.schedule, found.weights)
             remarks = (weights_text(held, pen.numbers), *remarks)
+        if found.step is not None:
+            remarks = (step_text(found.step, result, pen.numbers), *remarks)
         print_rows(report_rows(result, remarks, width(), pen))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scaletui.commands.schedule_request import Asked
+    from scaletui_engine.schedule.optimizer_step import OptimizerStep
     from scaletui_engine.schedule.result import Result
 
 
@@ -40,8 +41,13 @@ def as_json(result: Result, found: Asked) -> dict[str, Any]:
         "peak_bytes": None if found.deltas is None else _list(result.memory.peak),
         "weight_versions": list(schedule.weight_versions) or [1] * schedule.ranks,
         "weights_bytes": _list(weights_bytes(schedule, found.weights)) if found.weights else None,
+        "optimizer": None if found.step is None else _step(found.step),
         "actions": [_row(result, rank) for rank in range(schedule.ranks)],
     }
+
+
+def _step(step: OptimizerStep) -> dict[str, Any]:
+    return {"start": _list(step.start), "end": _list(step.end), "period": whole(step.period)}
 
 
 def _row(result: Result, rank: int) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from scaletui_engine.schedule.deltas import Deltas
     from scaletui_engine.schedule.modes.transport import Transport
+    from scaletui_engine.schedule.optimizer_step import OptimizerStep
     from scaletui_engine.schedule.orders.request import Request
     from scaletui_engine.schedule.schedule import Schedule
     from scaletui_engine.schedule.shape import Choices
@@ -37,6 +38,8 @@ class Asked:
     assumptions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     """Sentences for the report."""
+    step: OptimizerStep | None = None
+    """The optimizer step, where one was asked for."""
 
 
 def transport_of(args: Namespace) -> Transport:

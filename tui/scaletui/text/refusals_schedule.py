@@ -41,7 +41,6 @@ SCHEDULE: Final = (
     N_("{name} time {value} > {most}"),
     N_("{name} names {count} times for {places} {what}"),
     N_("1 or {count} times"),
-    N_("optimizer step {value} < 0"),
     N_("memory of stage {stage}: {equation}, not 0"),
     N_("{count} memory deltas for {stages} stages"),
     N_("1 or {count} deltas"),
@@ -101,6 +100,7 @@ SCHEDULE: Final = (
     # words within
     N_("first"),
     N_("last"),
+    N_("optimizer step"),
     N_("microbatches"),
     N_("slices"),
     N_("stages"),

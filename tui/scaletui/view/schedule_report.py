@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from scaletui.text.numbers import Numbers
     from scaletui.view.pen import Pen
+    from scaletui_engine.schedule.optimizer_step import OptimizerStep
     from scaletui_engine.schedule.result import Result
 
 MOSTLY_IDLE: Final = 0.5
@@ -94,6 +95,19 @@ def _warnings(result: Result, numbers: Numbers) -> Iterator[str]:
             "rank 0 keeps {n} versions of its weights",
             schedule.weight_versions[0],
         )
+
+
+def step_text(step: OptimizerStep, result: Result, numbers: Numbers) -> str:
+    """When ranks update, and how often a training step comes."""
+    start, end, period = (
+        time_text(result, float(value), numbers) for value in (step.start.min(), step.end.max(), step.period)
+    )
+    return tr(
+        "optimizer step: from {start} to {end}; a training step every {period}",
+        start=start,
+        end=end,
+        period=period,
+    )
 
 
 def weights_text(held: Sequence[float], numbers: Numbers) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scaletui_engine.schedule.kind import Kind
+    from scaletui_engine.schedule.optimizer_step import OptimizerStep
     from scaletui_engine.schedule.timeline import Timeline
 
 
@@ -23,6 +24,7 @@ class Palette:
     input_grad: tuple[str, str] = ("#f6bd16", "#c79100")
     weight_grad: tuple[str, str] = ("#51cf66", "#2b9348")
     backward: tuple[str, str] = ("#e94560", "#b3213c")
+    optimizer: str = "#b497f0"
     background: str = "#1a1a2e"
     text: str = "#f5f5f7"
     ink: str = "#101018"
@@ -33,44 +35,60 @@ class Palette:
         return pair[0 if first_chunk else 1]
 
 
+DARK: Final = Palette()
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Sizes in pixels."""
+    """Sizes in pixels, and colours."""
 
     width: int = 1200
     row_height: int = 26
     margin: int = 56
     head: int = 34
+    palette: Palette = DARK
 
 
-DARK: Final = Palette()
 DEFAULT_SHEET: Final = Sheet()
 
 
-def svg(timeline: Timeline, title: str, palette: Palette = DARK, sheet: Sheet = DEFAULT_SHEET) -> str:
+def svg(
+    timeline: Timeline, title: str, step: OptimizerStep | None = None, sheet: Sheet = DEFAULT_SHEET
+) -> str:
     """The picture as text; `title` is drawn as it is."""
+    palette, end = sheet.palette, timeline.makespan if step is None else float(step.end.max())
+    scale = (sheet.width - sheet.margin - 10) / end
     height = sheet.head + sheet.row_height * timeline.schedule.ranks + 12
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{sheet.width}" height="{height}"'
         f' viewBox="0 0 {sheet.width} {height}" font-family="monospace" font-size="12">',
         f'<rect width="{sheet.width}" height="{height}" fill="{palette.background}"/>',
         f'<text x="10" y="21" fill="{palette.text}">{escape(title)}</text>',
-        *_labels(timeline, palette, sheet),
-        *_bars(timeline, palette, sheet),
+        *_labels(timeline, sheet),
+        *_bars(timeline, sheet, scale),
+        *(() if step is None else _updates(step, sheet, scale)),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _labels(timeline: Timeline, palette: Palette, sheet: Sheet) -> Iterator[str]:
+def _labels(timeline: Timeline, sheet: Sheet) -> Iterator[str]:
     for rank in range(timeline.schedule.ranks):
         y = sheet.head + rank * sheet.row_height + sheet.row_height * 0.65
-        yield f'<text x="10" y="{y:.1f}" fill="{palette.text}">r{rank}</text>'
+        yield f'<text x="10" y="{y:.1f}" fill="{sheet.palette.text}">r{rank}</text>'
 
 
-def _bars(timeline: Timeline, palette: Palette, sheet: Sheet) -> Iterator[str]:
-    table = timeline.table
-    scale = (sheet.width - sheet.margin - 10) / timeline.makespan
+def _updates(step: OptimizerStep, sheet: Sheet, scale: float) -> Iterator[str]:
+    for rank, (start, end) in enumerate(zip(step.start.tolist(), step.end.tolist(), strict=True)):
+        y, height = sheet.head + rank * sheet.row_height + 2, sheet.row_height - 4
+        yield (
+            f'<rect x="{sheet.margin + start * scale:.2f}" y="{y}" width="{(end - start) * scale:.2f}"'
+            f' height="{height}" fill="{sheet.palette.optimizer}"><title>optimizer step</title></rect>'
+        )
+
+
+def _bars(timeline: Timeline, sheet: Sheet, scale: float) -> Iterator[str]:
+    table, palette = timeline.table, sheet.palette
     first_stage = [
         stages[0] for stages in map(timeline.schedule.placement.stages_of, range(timeline.schedule.ranks))
     ]
