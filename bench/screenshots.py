@@ -37,6 +37,8 @@ PLAN = Choices(
 )  # fmt: skip
 PIPELINE = Choices(model="llama3-8b", gpu="h100-sxm", gpus=32, pp=4, global_batch=64)
 """4 ranks, 8 microbatches: every schedule is drawn with it."""
+SMALL = Choices(model="llama3-8b", gpu="h100-sxm", gpus=8)
+"""8 ranks, whose blocks and layers all have room: the players are drawn with it."""
 STEPS = 60
 """Steps that the job has made when it is drawn, so that there is a trend to see."""
 PATIENCE_S = 90
@@ -50,6 +52,8 @@ class Shot:
     size: tuple[int, int]
     of: str = ""
     """What the picture is of, where a mode has several."""
+    keys: tuple[str, ...] = ()
+    """Pressed before it is drawn."""
 
     @property
     def name(self) -> str:
@@ -83,13 +87,26 @@ def schedule_shots() -> list[Shot]:
     return found
 
 
+def player_shots() -> list[Shot]:
+    """A ring all-reduce while finished blocks go round, and a step while a layer runs backward."""
+    options = ScreenOptions(mode="sharding", scenario=scenario_from(SMALL), theme="dark")
+    ring = ("c", "c", "c", "c", *("full_stop",) * 10)
+    step = ("s", "end", *("comma",) * 70)
+    return [
+        Shot(options, size, of, keys) for of, keys in (("collective", ring), ("step", step)) for size in SIZES
+    ]
+
+
 async def draw(shot: Shot, folder: Path) -> None:
     """Open the app on it, wait until there is something to see, and write the picture."""
     app = ScaletuiApp(shot.options)
     async with app.run_test(size=shot.size) as pilot:
         await pilot.pause()
         await app.workers.wait_for_complete() if shot.options.mode != "live" else await _steps(app, pilot)
-        await pilot.pause()
+        if shot.keys:
+            await pilot.press(*shot.keys)
+            await app.workers.wait_for_complete()
+            await pilot.pause()
         (folder / shot.name).write_text(app.export_screenshot(title="scaletui"), encoding="utf-8")
     print(shot.name)
 
@@ -106,7 +123,7 @@ async def _steps(app: ScaletuiApp, pilot: Pilot[None]) -> None:
 async def main(folder: Path) -> None:
     """Every picture, one after the other."""
     folder.mkdir(parents=True, exist_ok=True)
-    for shot in (*shots("budget"), *shots("schedule"), *schedule_shots()):
+    for shot in (*shots("budget"), *shots("schedule"), *schedule_shots(), *player_shots()):
         await draw(shot, folder)
     with tempfile.TemporaryDirectory() as rings:
         os.chmod(rings, 0o700)

@@ -93,15 +93,15 @@ def test_many_messages_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "message"),
     [
         (("allreduce",), "unknown collective 'allreduce', did you mean 'all-reduce'?"),
-        (("all-reduce", "--algorithm", "halvin"), "algorithm of all-reduce 'halvin', did you mean 'halving'?"),
-        (("all-gather", "--algorithm", "tree"), "algorithm of all-gather 'tree', not one of ring"),
-        (("all-reduce", "--algorithm", "halving", "--ranks", "6"), "6 ranks are no power of 2; nearest valid: 4"),
+        (("all-reduce", "--algorithm", "halvin"), "'halvin', did you mean 'halving'?"),
+        (("all-gather", "--algorithm", "tree"), "'tree', not one of ring"),
+        (("all-reduce", "--algorithm", "halving", "--ranks", "6"), "6 ranks are no power of 2"),
         (("all-reduce", "--ranks", "1"), "1 ranks are not in 2 <= ranks <= 128"),
         (("all-reduce", "--ranks", "129"), "129 ranks are not in 2 <= ranks <= 128"),
         (("all-reduce", "--bytes", "3"), "3 bytes / 4 ranks = 0.75, less than 1"),
         (("all-reduce", "--bytes", "much"), "'much' is not a size like 80GiB or 80GB"),
         (("all-reduce", "--per-node", "5"), "5 ranks per node are not in 1 <= per node <= ranks = 4"),
-        (("all-reduce", "--algorithm", "hierarchical", "--per-node", "3"), "4 ranks / 3 per node = 1.333"),
+        (("all-reduce", "--algorithm", "hierarchical", "--per-node", "3"), "4 ranks / 3 per node ="),
     ],
 )  # fmt: skip
 def test_refusals(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str) -> None:
