@@ -12,6 +12,8 @@ from scaletui_engine.catalog import load_gpu
 from scaletui_engine.cluster import Cluster
 from scaletui_engine.defaults import PlanChoices, plan_from
 from scaletui_engine.errors import ScenarioError, UnknownNameError
+from scaletui_engine.memory import evaluate
+from scaletui_engine.memory.load import load_of
 from scaletui_engine.model import Arch, Model, Moe
 from scaletui_engine.plan import Strategy
 from scaletui_engine.runtime import Framework, Runtime
@@ -27,6 +29,7 @@ from scaletui_engine.sharding.parameter_view import ParameterView, parameter_vie
 from scaletui_engine.sharding.part import Part
 from scaletui_engine.sharding.placement import head_tail as cut_head_tail
 from scaletui_engine.sharding.rank_view import rank_view
+from scaletui_engine.sharding.zero import PERSISTENT
 
 DENSE = Arch(layers=4, hidden=8, heads=4, kv_heads=2, head_dim=2, ffn=12, vocab=16)
 EXPERTS = Arch(
@@ -131,6 +134,22 @@ def test_second_copies_lie_inside_their_groups() -> None:
     assert (list(held), held.count) == ([1, 5], 2)
     norm = parameter_view(world, "norm", Part.SECONDARY)
     assert {norm.piece(rank).numel for rank in range(8)} == {512}
+
+
+@pytest.mark.parametrize("group", [2, 4, 8])
+def test_the_memory_engine_counts_what_the_map_shows_of_second_copies(group: int) -> None:
+    arch = Arch(layers=3, hidden=512, heads=4, kv_heads=4, head_dim=128, ffn=768, vocab=1024)
+    world, plain = (
+        scenario(8, arch, strategy=Strategy.ZERO3, runtime=Runtime(zero_hpz=each)) for each in (group, 1)
+    )
+    rows = rank_view(world, 0, Part.SECONDARY).rows
+    held = sum(row.numel * row.copies for row in rows if row.tensor.numel > PERSISTENT)
+    item = load_of(arch, world.plan).precision.weights
+    after, before = (evaluate(each).stages[0].parts.weights for each in (world, plain))
+    assert held == sum(row.tensor.total for row in rows if row.tensor.numel > PERSISTENT) // group
+    # The memory engine takes all parameters for cut; the few small ones stay whole on every rank.
+    small = sum(row.tensor.total for row in rows if row.tensor.numel <= PERSISTENT) // group
+    assert after - before == (held + small) * item
 
 
 def test_a_second_copy_that_the_plan_has_not() -> None:
