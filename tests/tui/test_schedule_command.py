@@ -238,109 +238,6 @@ def test_a_scenario_gives_shape_times_and_bytes(capsys: pytest.CaptureFixture[st
     assert other["makespan"] < found["makespan"]
 
 
-@pytest.mark.parametrize("option", ["--svg", "--trace", "--load", "--compare", "--scenario"])
-@pytest.mark.parametrize("value", ["", " "])
-def test_an_option_that_was_given_nothing(
-    option: str, value: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["schedule", "1f1b", *FOUR, option, value]) == 2
-    assert capsys.readouterr().err == f"scaletui: {option} wants a value\n"
-
-
-DIGITS = "7" * 40
-
-
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ("1f1b", "--stages", DIGITS, "--microbatches", "4"),
-        ("1f1b", "--stages", "4", "--microbatches", DIGITS),
-        ("1f1b", "--stages", "4", "--microbatches", f"{DIGITS}x"),
-        ("1f1b", *FOUR, "--forward", f"{DIGITS}x"),
-        ("interleaved-1f1b", *FOUR, "--group", DIGITS),
-        ("zb-v", *FOUR, "--chunks", DIGITS),
-        ("seq1f1b", *FOUR, "--slices", DIGITS),
-    ],
-    ids=" ".join,
-)
-def test_refusals_repeat_the_start_of_a_long_value(
-    argv: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["schedule", *argv]) == 2
-    said = capsys.readouterr().err
-    assert max(map(len, re.findall(r"\d+", said))) == 20
-    assert said.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (
-            ("--compare", "all", "--forward", "0", "--input-grad", "0", "--weight-grad", "0"),
-            "forward 0 + backward 0 = 0: no action takes any time",
-        ),
-        (("--compare", "dualpipe", "--chunks", "1"), "dualpipe needs microbatches (4) >= 2 x ranks (8)"),
-    ],
-    ids=["no time", "one that refuses"],
-)
-def test_a_comparison_in_which_nothing_runs_is_refused(
-    argv: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["schedule", "--stages", "4", "--microbatches", "4", *argv]) == 2
-    assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("time", "makespan"), [("1e30", "3.3e+31 t"), ("1e-9", "3.3e-08 t"), ("1", "33 t"), ("0.25", "8.25 t")]
-)
-def test_times_far_from_one_show_no_noise(
-    time: str, makespan: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    argv = ("--forward", time, "--input-grad", time, "--weight-grad", time)
-    assert cli.main(["schedule", "1f1b", *FOUR, *argv]) == 0
-    assert f"makespan {makespan}," in " ".join(capsys.readouterr().out.split())
-
-
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (("dualpipe", "--stages", "3", "--microbatches", "6"), "corre a partir das duas pontas"),
-        (
-            ("1F1B", "--stages", "4", "--microbatches", "2"),
-            "1F1B precisa de micro-lotes (2) >= ranks do pipeline (4)",
-        ),
-        (("1f1b", *FOUR, "--forward", "1,2"), "forward dá 2 tempos para 4 estágios"),
-        (("1f1b", *FOUR, "--forward", "nan"), "não é um número de pelo menos 0"),
-        (("zb-auto", *FOUR, "--memory-limit", "0.5"), "limite de memória 0.5 < 1 micro-lote"),
-        (("1f1b", "--stages", "4", "--microbatches", "0"), "micro-lotes 0 < 1"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
-def test_refusals_in_portuguese(argv: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["schedule", *argv, "--lang", "pt-BR"]) == 2
-    assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("0F0,0Q1", "linha 1, coluna 2: '0Q1' tem o tipo desconhecido 'Q'"),
-        ("0B0,0F0", "roda antes de 0F0"),
-        ("0F0,0B0\n1B0,1F0", "rank 1, passo 0: 1B0 roda antes de 1F0"),
-        ("0F0,0B0,1F0,1B0", "impasse: o rank 0 em 0B0 espera por 1B0 do rank 0"),
-        ("", "o arquivo não tem nenhuma ação"),
-    ],
-    ids=["kind", "early", "early on rank 1", "deadlock", "empty"],
-)
-def test_what_is_wrong_with_a_file_in_portuguese(
-    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "order.csv"
-    path.write_text(text)
-    assert cli.main(["schedule", "--load", str(path), "--lang", "pt-BR"]) == 2
-    assert said in capsys.readouterr().err
-
-
 def test_repeated_blocks_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     shape = ("v-half", "--stages", "8", "--microbatches", "32")
     assert _json(capsys, *shape, "--no-reorder")["max_span"] == 218
@@ -397,3 +294,30 @@ def test_the_optimizer_step(
 def test_an_optimizer_step_that_is_no_time(time: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["schedule", "1f1b", *FOUR, f"--optimizer-step={time}"]) == 2
     assert f"optimizer step time {time} is not a number of at least 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["1f1b", "GPipe", "interleaved-1f1b"])
+def test_megatrons_signed_chunks_come_back(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["schedule", name, *FOUR, "--chunk-order"]) == 0
+    text = capsys.readouterr().out
+    assert text.splitlines()[0].startswith("1 1 1 1 ")
+    path = tmp_path / "order.txt"
+    path.write_text(text)
+    found = _json(capsys, "--load", str(path))
+    assert found["actions"] == _json(capsys, name, *FOUR)["actions"]
+    assert cli.main(["schedule", "--load", str(path)]) == 0
+    assert "signed chunks, as Megatron-LM orders them" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("zb-h1", "I has no sign in a chunk order: F and B only"),
+        ("gpipe", "0B7 comes as number 0 of its chunk, but a chunk order counts microbatches upwards"),
+    ],
+)
+def test_what_signed_chunks_cannot_say(name: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["schedule", name, *FOUR, "--chunk-order"]) == 2
+    assert capsys.readouterr().err == f"scaletui: {name}: {why}\n"

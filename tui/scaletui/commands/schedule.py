@@ -13,6 +13,7 @@ from scaletui.text.language import N_, tr
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
 
     from scaletui.commands.schedule_request import Asked
     from scaletui_engine.schedule.modes.transport import Transport
@@ -54,7 +55,7 @@ def _add_shape(parser: ArgumentParser) -> None:
     what.add_argument(
         "--scenario", metavar="FILE", help=tr("shape, times and bytes of a scenario's pipeline")
     )
-    what.add_argument("--load", metavar="FILE.csv", help=tr("an order as PyTorch writes it"))
+    what.add_argument("--load", metavar="FILE", help=tr("an order as PyTorch or Megatron-LM writes it"))
     what.add_argument("--replicas", action="store_true", help=tr("with --load: a stage may be on two ranks"))
 
 
@@ -88,6 +89,9 @@ def _add_output(parser: ArgumentParser) -> None:
     form.add_argument(
         "--comms", action="store_true", help=tr("the same with sends, receives and FSDP actions")
     )
+    form.add_argument(
+        "--chunk-order", action="store_true", help=tr("print Megatron-LM's signed chunks, one row a rank")
+    )
     form.add_argument("--plain", action="store_true", help=tr("print the Gantt chart as text"))
     out.add_argument("--compare", metavar="A,B", help=tr('compare schedules; "all" is every one'))
     out.add_argument(
@@ -111,8 +115,8 @@ def run(args: Namespace) -> int:
     from scaletui.commands.schedule_request import asked, transport_of
 
     found = asked(args, args.name)
-    if args.csv or args.comms:
-        _print_csv(found, args)
+    if args.csv or args.comms or args.chunk_order:
+        _print_order(found, args)
         return 0
     result = _result(found, transport_of(args))
     found = replace(found, step=_step(args, result))
@@ -150,17 +154,22 @@ def _step(args: Namespace, result: Result) -> OptimizerStep | None:
     return optimizer_step(result.timeline, args.optimizer_step, synchronised=not args.each_alone)
 
 
-def _print_csv(found: Asked, args: Namespace) -> None:
+def _print_order(found: Asked, args: Namespace) -> None:
     from scaletui_engine.schedule.check import check
     from scaletui_engine.schedule.fault import OrderError
+    from scaletui_engine.schedule.interchange.chunk_order import chunk_order
     from scaletui_engine.schedule.interchange.csv_writer import csv_lines
     from scaletui_engine.schedule.lowering import compute_only, lower
 
     plain = compute_only(found.schedule)
     if faults := check(plain):
         raise OrderError(faults)
-    for line in csv_lines(lower(plain) if args.comms else plain):
-        print(line)
+    lines: Iterator[str]
+    if args.chunk_order:
+        lines = (" ".join(map(str, chunk_order(plain, rank))) for rank in range(plain.ranks))
+    else:
+        lines = csv_lines(lower(plain) if args.comms else plain)
+    print("\n".join(lines))
 
 
 def _write_files(args: Namespace, found: Asked, result: Result) -> None:

@@ -121,24 +121,34 @@ def _times(args: Namespace, field: str, default: str) -> tuple[float, ...]:
 
 def _loaded(args: Namespace, name: str | None) -> Asked:
     """A file; with NAME its stages must lie where that schedule puts them."""
-    from scaletui_engine.schedule.interchange.csv_reader import read_csv
-    from scaletui_engine.schedule.interchange.dialect import Dialect
     from scaletui_engine.schedule.placement import require_placement
     from scaletui_engine.schedule.registry import entry
 
     try:
-        found = read_csv(_text(args.load), replicas=args.replicas, name=args.load)
+        schedule, remarks = _read(args)
         if name is not None:
-            ranks, chunks = found.schedule.ranks, found.schedule.shape.chunks
-            require_placement(found.schedule.placement, entry(name).placement(ranks, chunks), name)
+            placement = entry(name).placement(schedule.ranks, schedule.shape.chunks)
+            require_placement(schedule.placement, placement, name)
     except ParseError as error:
         raise UsageError(f"{args.load}: {refusal(error)}") from error
+    return Asked(schedule, times_of(args), remarks=remarks)
+
+
+def _read(args: Namespace) -> tuple[Schedule, tuple[str, ...]]:
+    """Megatron-LM's signed chunks where there are numbers alone, else PyTorch's CSV."""
+    from scaletui_engine.schedule.interchange.chunk_order import read_chunk_orders
+    from scaletui_engine.schedule.interchange.csv_reader import read_csv
+    from scaletui_engine.schedule.interchange.dialect import Dialect
+
+    text = _text(args.load)
+    if text.strip() and not set(text) - set("0123456789+- \t\r\n"):
+        return read_chunk_orders(text, args.load), (tr("signed chunks, as Megatron-LM orders them"),)
+    found = read_csv(text, replicas=args.replicas, name=args.load)
     remarks = {
         Dialect.B_AND_BW: tr("letters of 2024: B is read as I, BW as B"),
         Dialect.UNDERSCORE: tr("cells of June 2024, as in F0_s4"),
     }
-    remark = remarks.get(found.dialect)
-    return Asked(found.schedule, times_of(args), remarks=() if remark is None else (remark,))
+    return found.schedule, tuple(filter(None, (remarks.get(found.dialect),)))
 
 
 def _text(path: str) -> str:

@@ -94,6 +94,9 @@ SCHEDULE: Final = (
     N_("{layout}: wanted one, {end} of the {place} stage"),
     N_("layout {text} has {count} {letter}"),
     N_("{name}: {letter} has no sign in a chunk order: F and B only"),
+    N_(
+        "{name}: {action} comes as number {count} of its chunk, but a chunk order counts microbatches upwards"
+    ),
     N_("no order: wanted one line a rank, as in {example}"),
     N_("{place}: {word} is not a signed chunk, counted from 1"),
     N_("line {line}, column {column}"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from scaletui_engine.errors import ParseError
 from scaletui_engine.schedule import code as codes
+from scaletui_engine.schedule.action import decode
 from scaletui_engine.schedule.code import backward, forward
 from scaletui_engine.schedule.interchange.csv_reader import schedule_from
 from scaletui_engine.schedule.kind import Kind
@@ -21,16 +22,24 @@ if TYPE_CHECKING:
 
 
 def chunk_order(schedule: Schedule, rank: int) -> tuple[int, ...]:
-    """The row of a rank. Raises ParseError for an order with split backwards, which it cannot say."""
+    """The row of a rank. Raises ParseError for split backwards and microbatches out of turn: it has no sign."""
     chunk = {stage: number for number, stage in enumerate(schedule.placement.stages_of(rank), 1)}
     order: list[int] = []
+    counts: Counter[int] = Counter()
     for code in schedule.rows[rank].tolist():
         kind, stage = code & codes.KIND_MASK, (code >> codes.STAGE_SHIFT) & codes.STAGE_MASK
         if kind not in (Kind.FORWARD, Kind.BACKWARD):
             raise ParseError(
                 f"{schedule.name}: {Kind(kind).letter} has no sign in a chunk order: F and B only"
             )
-        order.append(chunk[stage] if kind == Kind.FORWARD else -chunk[stage])
+        signed = chunk[stage] if kind == Kind.FORWARD else -chunk[stage]
+        if code >> codes.MICROBATCH_SHIFT != counts[signed]:
+            raise ParseError(
+                f"{schedule.name}: {decode(code)} comes as number {counts[signed]} of its chunk,"
+                " but a chunk order counts microbatches upwards"
+            )
+        counts[signed] += 1
+        order.append(signed)
     return tuple(order)
 
 

@@ -1,0 +1,127 @@
+"""What `scaletui schedule` refuses, in one clear line and in the reader's language."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from scaletui import cli
+from scaletui.text.language import set_language
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FOUR = ("--stages", "4", "--microbatches", "8")
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("LC_ALL", "C")
+    yield
+    set_language("en")
+
+
+@pytest.mark.parametrize("option", ["--svg", "--trace", "--load", "--compare", "--scenario"])
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_option_that_was_given_nothing(
+    option: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["schedule", "1f1b", *FOUR, option, value]) == 2
+    assert capsys.readouterr().err == f"scaletui: {option} wants a value\n"
+
+
+DIGITS = "7" * 40
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("1f1b", "--stages", DIGITS, "--microbatches", "4"),
+        ("1f1b", "--stages", "4", "--microbatches", DIGITS),
+        ("1f1b", "--stages", "4", "--microbatches", f"{DIGITS}x"),
+        ("1f1b", *FOUR, "--forward", f"{DIGITS}x"),
+        ("interleaved-1f1b", *FOUR, "--group", DIGITS),
+        ("zb-v", *FOUR, "--chunks", DIGITS),
+        ("seq1f1b", *FOUR, "--slices", DIGITS),
+    ],
+    ids=" ".join,
+)
+def test_refusals_repeat_the_start_of_a_long_value(
+    argv: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["schedule", *argv]) == 2
+    said = capsys.readouterr().err
+    assert max(map(len, re.findall(r"\d+", said))) == 20
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (
+            ("--compare", "all", "--forward", "0", "--input-grad", "0", "--weight-grad", "0"),
+            "forward 0 + backward 0 = 0: no action takes any time",
+        ),
+        (("--compare", "dualpipe", "--chunks", "1"), "dualpipe needs microbatches (4) >= 2 x ranks (8)"),
+    ],
+    ids=["no time", "one that refuses"],
+)
+def test_a_comparison_in_which_nothing_runs_is_refused(
+    argv: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["schedule", "--stages", "4", "--microbatches", "4", *argv]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("time", "makespan"), [("1e30", "3.3e+31 t"), ("1e-9", "3.3e-08 t"), ("1", "33 t"), ("0.25", "8.25 t")]
+)
+def test_times_far_from_one_show_no_noise(
+    time: str, makespan: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ("--forward", time, "--input-grad", time, "--weight-grad", time)
+    assert cli.main(["schedule", "1f1b", *FOUR, *argv]) == 0
+    assert f"makespan {makespan}," in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("dualpipe", "--stages", "3", "--microbatches", "6"), "corre a partir das duas pontas"),
+        (
+            ("1F1B", "--stages", "4", "--microbatches", "2"),
+            "1F1B precisa de micro-lotes (2) >= ranks do pipeline (4)",
+        ),
+        (("1f1b", *FOUR, "--forward", "1,2"), "forward dá 2 tempos para 4 estágios"),
+        (("1f1b", *FOUR, "--forward", "nan"), "não é um número de pelo menos 0"),
+        (("zb-auto", *FOUR, "--memory-limit", "0.5"), "limite de memória 0.5 < 1 micro-lote"),
+        (("1f1b", "--stages", "4", "--microbatches", "0"), "micro-lotes 0 < 1"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_refusals_in_portuguese(argv: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["schedule", *argv, "--lang", "pt-BR"]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0F0,0Q1", "linha 1, coluna 2: '0Q1' tem o tipo desconhecido 'Q'"),
+        ("0B0,0F0", "roda antes de 0F0"),
+        ("0F0,0B0\n1B0,1F0", "rank 1, passo 0: 1B0 roda antes de 1F0"),
+        ("0F0,0B0,1F0,1B0", "impasse: o rank 0 em 0B0 espera por 1B0 do rank 0"),
+        ("", "o arquivo não tem nenhuma ação"),
+    ],
+    ids=["kind", "early", "early on rank 1", "deadlock", "empty"],
+)
+def test_what_is_wrong_with_a_file_in_portuguese(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "order.csv"
+    path.write_text(text)
+    assert cli.main(["schedule", "--load", str(path), "--lang", "pt-BR"]) == 2
+    assert said in capsys.readouterr().err
