@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def chunk_order(schedule: Schedule, rank: int) -> tuple[int, ...]:
-    """The row of a rank. Raises ParseError for split backwards and microbatches out of turn: it has no sign."""
+    """The row of a rank. Raises ParseError for split backwards and microbatches out of turn."""
     chunk = {stage: number for number, stage in enumerate(schedule.placement.stages_of(rank), 1)}
     order: list[int] = []
     counts: Counter[int] = Counter()
