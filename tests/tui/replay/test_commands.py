@@ -123,6 +123,8 @@ def test_a_replay_as_rows_objects_and_text(path: Path, capsys: pytest.CaptureFix
     assert len(rows) == len(objects) == 2 * 21
     assert [item["step"] for item in objects[::2]] == list(range(21))
     assert rows[-2]["events"] == "oom exception"
+    assert (rows[0]["gpu_used_bytes"], rows[0]["gpu_temperature_c"]) == (str(60 << 30), "")
+    assert objects[0]["gpu_power_w"] == 700.0
     assert main(["replay", str(path), "--json"]) == 0
     (job,) = json.loads(capsys.readouterr().out)["jobs"]
     assert job["post_mortem"]["out_of_memory_rank"] == 0

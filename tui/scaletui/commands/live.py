@@ -69,6 +69,8 @@ def open_live(args: Namespace) -> int:
     from scaletui.commands.screen import open_screen, screen_options
 
     interval_s, notice = interval_of(args.interval)
+    if args.record:
+        notice = "  ".join(filter(None, (tr("recording to {path}", path=args.record), notice)))
     options = replace(
         screen_options(args, os.environ), ring_dir=args.dir, interval_s=interval_s, notice=notice
     )

@@ -64,13 +64,13 @@ def columns_of(width: int) -> int:
 
 
 def track_row(reel: Reel, playback: Playback, width: int, pen: Pen) -> Row:
-    """Time from edge to edge, letters where something happened, the playhead's cell reversed."""
+    """Time from edge to edge, letters where something happened, and the playhead over them."""
     columns = columns_of(width)
     cells = [Span(pen.glyphs.horizontal, "border")] * columns
     for item in sorted(reel.marks, key=lambda item: -_ORDER[item.mark.kind]):
         cells[_column(reel, item.position, columns)] = Span(*LETTERS[item.mark.kind])
     here = _column(reel, playback.position, columns)
-    cells[here] = Span(cells[here].text, "cursor")
+    cells[here] = Span(pen.glyphs.playhead, "cursor")
     return fit((Span(" " * EDGE), *merge(cells)), width)
 
 

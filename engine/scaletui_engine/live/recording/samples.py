@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from scaletui_engine.live.driver.matching import Finder
 from scaletui_engine.live.held import CATEGORIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from scaletui_engine.live.driver.reading import DriverView
     from scaletui_engine.live.held import Held
     from scaletui_engine.live.snapshot import JobView, Moment, RankView, Snapshot
 
@@ -24,6 +26,8 @@ class Sight:
     moment: Moment
     job: JobView
     rank: RankView
+    driver: DriverView | None
+    """Its GPU as the driver sees it, where there is one."""
     events: str
 
 
@@ -33,7 +37,7 @@ class Column:
 
     name: str
     unit: str
-    """"bytes", "s", "steps", "count", or empty for words and numbers without one."""
+    """"bytes", "s", "steps", "count", "%", "W", "C", or empty for words and numbers without one."""
     meaning: str
     cell: Callable[[Sight], Cell]
 
@@ -56,6 +60,19 @@ def _held_columns(group: str, held: Callable[[RankView], Held], meaning: str) ->
         return Column(f"{group}_{category}_bytes", "bytes", about, cell)
 
     return tuple(column(category) for category in CATEGORIES)
+
+
+def _gpu(name: str, unit: str, meaning: str, scale: float = 1) -> Column:
+    """A figure of the driver; None where it gave a reason in place of it."""
+
+    def cell(sight: Sight) -> Cell:
+        found: object = getattr(sight.driver, name, None)
+        if not isinstance(found, int):
+            return None
+        return found if scale == 1 else found / scale
+
+    suffix = {"bytes": "_bytes", "%": "_percent", "W": "_w", "C": ""}[unit]
+    return Column(f"gpu_{name.removesuffix('_mw')}{suffix}", unit, meaning, cell)
 
 
 def _allocator(name: str, unit: str, meaning: str) -> Column:
@@ -100,6 +117,11 @@ COLUMNS: Final = (
     Column("host_rss_bytes", "bytes", "resident memory of the process", _of_rank("host_rss")),
     Column("driver_free_bytes", "bytes", "free on its GPU, as its process knows", _of_rank("driver_free")),
     Column("driver_total_bytes", "bytes", "of its GPU, likewise", _of_rank("driver_total")),
+    _gpu("used", "bytes", "of its GPU in use by anybody, as NVML sees it"),
+    _gpu("total", "bytes", "of its GPU, likewise"),
+    _gpu("utilization", "%", "of its GPU, in NVML's last sample period"),
+    _gpu("power_mw", "W", "drawn by its GPU", 1_000),
+    _gpu("temperature_c", "C", "of its GPU"),
 )  # fmt: skip
 """Every column, in the order in which it is written."""
 
@@ -109,13 +131,14 @@ def sights(looks: Iterator[Snapshot]) -> Iterator[Sight]:
     before: dict[tuple[str, int, int], RankView] = {}
     for look in looks:
         now: dict[tuple[str, int, int], RankView] = {}
+        finder = Finder(look.drivers)
         for job in look.jobs:
             for rank in job.ranks:
                 key = (job.id, job.attempt, rank.identity.rank)
                 now[key] = rank
                 known = before.get(key)
                 if known is None or known != rank:
-                    yield Sight(look.moment, job, rank, _events(known, rank))
+                    yield Sight(look.moment, job, rank, finder.find(rank), _events(known, rank))
         before = now
 
 
