@@ -352,3 +352,11 @@ def test_placements_that_torch_declares_are_told_where_they_are_strided(scenario
     shown = "\n".join(texts(details_rows(sight(scenario(tp=2)), Box(40, 17), PEN)))
     assert "fsdp _S(0,sf=2), tp S(0)" in shown
     assert "_S" not in "\n".join(texts(details_rows(sight(scenario()), Box(40, 17), PEN)))
+
+
+def test_pytorch_189902_work_is_told_beside_tokens(scenario: Make, sight: See) -> None:
+    """The second half of a causal sequence has three quarters of its pairs, a fair share is a half."""
+    found = sight(scenario(cp=2), part=Part.ACTIVATIONS, activation="layers.{layer}.attention.q")
+    assert "causal work is even; cut in runs, 1.50 times on the last rank" in "\n".join(
+        texts(cursor_rows(found, 140, PEN))
+    )

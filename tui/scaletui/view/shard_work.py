@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui.text.language import tr
+from scaletui_engine.sharding.context import HeadTail
 from scaletui_engine.sharding.fused_qkv import qkv_work
+from scaletui_engine.sharding.part import Part
 
 if TYPE_CHECKING:
     from scaletui_engine.sharding.megatron_tp import HeadRows
@@ -16,12 +18,22 @@ def work_texts(view: ParameterView, rank: int) -> tuple[str, ...]:
     """What a rank stores of the fused matrix and what it computes; nothing where that is the same."""
     found = qkv_work(view.scenario, view.named.tensor.name, rank)
     if found is None:
-        return ()
+        return causal_texts(view)
     stored, work = found
     heads = " ".join(map(_head, stored))
     queries = f"q{work.queries[0]}" if len(work.queries) == 1 else f"q{work.queries[0]}-{work.queries[-1]}"
     keys = " ".join(f"k{group} v{group}" for group in work.groups)
     return (tr("stores {heads}, computes {queries} with {keys}", heads=heads, queries=queries, keys=keys),)
+
+
+def causal_texts(view: ParameterView) -> tuple[str, ...]:
+    """Attention's work under context parallelism: even head-tail, uneven where each rank took a run."""
+    plan = view.scenario.plan
+    if plan.axes.cp == 1 or view.part is not Part.ACTIVATIONS or ".attention." not in view.named.tensor.name:
+        return ()
+    split = HeadTail(plan.seq, plan.axes.cp)
+    last = split.contiguous_work(plan.axes.cp - 1) / split.causal_work(0)
+    return (tr("causal work is even; cut in runs, {n} times on the last rank", n=f"{last:.2f}"),)
 
 
 def _head(rows: HeadRows) -> str:

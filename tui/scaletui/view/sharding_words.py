@@ -72,7 +72,8 @@ def cursor_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
     where = tr("rank {rank}: {places}; node {node}, NVLink domain {domain}",
                rank=card.rank, places=places or "0", node=card.node, domain=card.domain)  # fmt: skip
     rows = [rule_row(where, width, pen), fit((Span(f" {_slices(sight, pen)}"),), width)]
-    words = "; ".join(text for text in (_others(sight), empty_text(sight)) if text)
+    texts = (*work_texts(sight.view, sight.rank), _others(sight), empty_text(sight))
+    words = "; ".join(text for text in texts if text)
     rows.append(fit((*_differing(sight, pen), Span(f" {words}", "dim")), width))
     return tuple(rows)
 
@@ -101,8 +102,7 @@ def _slices(sight: Sight, pen: Pen) -> str:
     )
     size, room = (pen.numbers.size(count * view.item) for count in (piece.numel, piece.allocated))
     padded = f" ({tr('{size} with padding', size=room)})" if piece.allocated > piece.numel else ""
-    held = tr("holds {slices}: {size}", slices=region_text(piece.region) + run, size=size + padded)
-    return "; ".join((held, *work_texts(view, sight.rank)))
+    return tr("holds {slices}: {size}", slices=region_text(piece.region) + run, size=size + padded)
 
 
 def _others(sight: Sight) -> str:
