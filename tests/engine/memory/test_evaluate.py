@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from scaletui_engine.catalog import load_model
 from scaletui_engine.defaults import Choices, scenario_from
 from scaletui_engine.memory import evaluate
-from scaletui_engine.plan import Recompute, Split, Strategy
+from scaletui_engine.memory.contents import contents_of
+from scaletui_engine.memory.load import load_of
+from scaletui_engine.plan import Axes, Plan, Recompute, Split, Strategy
+from scaletui_engine.runtime import CpExchange, Runtime
 
 EIGHT_B = Choices("llama3.1-8b", "h100-sxm", 16)
 
@@ -36,3 +40,20 @@ def test_every_stage_of_a_pipeline_has_its_own_number() -> None:
     budget = evaluate(scenario_from(choices))
     assert len(budget.stages) == 16
     assert len({stage.peak_bytes for stage in budget.stages}) == 16
+
+
+def test_gathered_keys_are_whole_beside_their_gradients() -> None:
+    """cp times the own keys and values, twice: for heads of their own more than the gradients of the MLP."""
+    plan = Plan(Axes(cp=8, dp_shard=1), Strategy.FSDP, seq=65536)
+    ring, gathered = (
+        contents_of(
+            load_of(load_model("llama2-7b").arch, replace(plan, runtime=Runtime(cp_exchange=exchange)))
+        )
+        for exchange in (CpExchange.RING, CpExchange.ALL_GATHER)
+    )
+    more = gathered[0].layers[0][0].activations
+    token = 4096 * 2
+    second = sum(saved.bytes for saved in more.everything if saved.name.startswith("mlp."))
+    assert more.backward_bytes == 8192 * token * (2 + 2 + 2 * 8 * 2) - second
+    assert more.kept == ring[0].layers[0][0].activations.kept
+    assert more.backward_bytes > ring[0].layers[0][0].activations.backward_bytes

@@ -79,6 +79,14 @@ def _copied_output(load: Load) -> bool:
     return exchange or load.eight_bit_inputs or load.framework is Framework.MEGATRON_LEGACY
 
 
+def projected_features(load: Load) -> tuple[int, int]:
+    """Features of a token's queries, and of its keys and values together."""
+    arch = load.arch
+    if arch.mla is not None:
+        return arch.heads * arch.mla.qk_head_dim, arch.heads * (arch.mla.qk_head_dim + arch.mla.v_head_dim)
+    return arch.heads * arch.head_dim, 2 * _kv_heads(load) * arch.head_dim
+
+
 def _keys_values(load: Load, width: Widths) -> tuple[Saved, ...]:
     features = _kv_heads(load) * load.arch.head_dim
     return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from scaletui_engine.memory.activations.attention import attention, score_elements
+from scaletui_engine.memory.activations.attention import attention, projected_features, score_elements
 from scaletui_engine.memory.activations.common import FP32, norm_copies, packed
 from scaletui_engine.memory.activations.experts import experts, routed_rows
 from scaletui_engine.memory.activations.latent import latent_attention
@@ -13,7 +13,7 @@ from scaletui_engine.memory.activations.mlp import mlp
 from scaletui_engine.memory.activations.policy import kept
 from scaletui_engine.memory.activations.saved import Saved, total
 from scaletui_engine.plan import Recompute
-from scaletui_engine.runtime import Attention
+from scaletui_engine.runtime import Attention, CpExchange
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _trained(saved: tuple[Saved, ...], unit: Unit) -> tuple[Saved, ...]:
 
 
 def _backward(load: Load, second: tuple[Saved, ...], *, moe: bool) -> int:
-    """The worst of three points: the activation function, unfused attention, an unfused norm.
+    """The worst of four points: the activation function, unfused attention, gathered keys, an unfused norm.
 
     At the activation function the gradients of both gated inputs exist, less the second projection's input,
     which is free by then, and two gradients of the stream. At the norm before the block and at attention
@@ -108,6 +108,7 @@ def _backward(load: Load, second: tuple[Saved, ...], *, moe: bool) -> int:
         _at_activation(load, moe=moe),
         _at_norm(load) - freed,
         (_at_scores(load) if load.plan.runtime.attention is Attention.UNFUSED else 0) - total(second),
+        _at_gathered_keys(load) - total(second),
     )
     return max(points)
 
@@ -128,6 +129,20 @@ def _at_norm(load: Load) -> int:
         return 0
     per_feature = 2 * load.item + 3 * FP32
     return ceil_div(load.tokens * load.arch.hidden * per_feature, load.sp)
+
+
+def _at_gathered_keys(load: Load) -> int:
+    """Two gradients of the stream and of the queries, keys, values and their gradients whole.
+
+    They are gathered again in the backward pass (Transformer Engine, attention/dot_product_attention/
+    context_parallel.py, `AttnFuncWithCPAndKVAllGather`; Llama 3, arXiv:2407.21783, section 3.3.2).
+    """
+    cp = load.plan.axes.cp
+    if cp == 1 or load.plan.runtime.cp_exchange is not CpExchange.ALL_GATHER:
+        return 0
+    queries, keys_values = projected_features(load)
+    local = 2 * load.widths.outer(load.arch.hidden) + 2 * load.widths.inner(queries)
+    return local + 2 * cp * load.widths.inner(keys_values)
 
 
 def _at_scores(load: Load) -> int:
