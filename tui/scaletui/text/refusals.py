@@ -18,6 +18,14 @@ from scaletui_engine.errors import ScenarioError
 TEMPLATES: Final = (
     *SCHEDULE,
     *SHARDING,
+    # recordings
+    N_("{path} exists already: a recording overwrites nothing"),
+    N_("{path} is a link; links are not followed"),
+    N_("{path} is not a file"),
+    N_("{path}: no recording: its first bytes are not a recording's"),
+    N_("{path}: a recording of version {version}, this reader knows {known}"),
+    N_("{path}: it holds no whole look: {why}"),
+    N_("{path}: it holds no whole look"),
     # names
     N_("unknown {kind} {name}, did you mean {close}?"),
     N_("unknown {kind} {name}, not one of {names}"),
