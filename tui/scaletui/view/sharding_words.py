@@ -72,7 +72,7 @@ def cursor_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
     where = tr("rank {rank}: {places}; node {node}, NVLink domain {domain}",
                rank=card.rank, places=places or "0", node=card.node, domain=card.domain)  # fmt: skip
     rows = [rule_row(where, width, pen), fit((Span(f" {_slices(sight, pen)}"),), width)]
-    texts = (*work_texts(sight.view, sight.rank), _others(sight), empty_text(sight))
+    texts = (_others(sight), *work_texts(sight.view, sight.rank), empty_text(sight))
     words = "; ".join(text for text in texts if text)
     rows.append(fit((*_differing(sight, pen), Span(f" {words}", "dim")), width))
     return tuple(rows)
