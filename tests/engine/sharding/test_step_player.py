@@ -194,6 +194,20 @@ def test_fsdp_holds_two_layers_at_most_and_keeps_the_last() -> None:
     assert all(frame.weights[0] == frame.weights[-1] == Weight.WHOLE for frame in roots)
 
 
+def test_only_the_models_last_layer_is_kept() -> None:
+    """DeepSeek-V3's first three layers have no experts: the last of those is freed like any other."""
+    found = step(Strategy.FSDP, "experts")
+    gathers = [found.units[frame.unit or 0].name for frame in found.frames if frame.act is Act.GATHER]
+    assert gathers.count("layers.2") == 2
+    for name in ("layers.2", "layers.3"):
+        unit = next(unit for unit in found.units if unit.name == name)
+        assert [wire.payload for wire in unit.wire("weights_forward")] == [
+            wire.payload for wire in unit.wire("weights_backward")
+        ]
+    last = found.units[-2]
+    assert [wire.expert for wire in last.wire("weights_backward")] == [True]
+
+
 def test_the_next_layer_is_gathered_while_one_runs() -> None:
     found = step(Strategy.FSDP)
     names = [unit.name for unit in found.units]

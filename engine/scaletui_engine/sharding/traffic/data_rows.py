@@ -175,5 +175,6 @@ def _gathers(step: Step, unit: Unit) -> tuple[int, int]:
         return unit.count * (1 if plan.axes.pp > 1 else times), 0
     if unit.root:
         return unit.count * times, unit.count if runtime.reshard_root else 0
-    kept = 1 if step.head and not runtime.reshard_last and not unit.expert else 0
+    ends = step.head and unit.last == step.load.arch.layers - 1
+    kept = 1 if ends and not runtime.reshard_last and not unit.expert else 0
     return unit.count * times, unit.count - min(kept, unit.count)

@@ -37,6 +37,8 @@ class Unit:
     """The same with FSDP2's padding: what a gather delivers."""
     shapes: tuple[int, ...]
     """Elements of every parameter."""
+    last: int | None = None
+    """Number of the last layer; None outside the layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ def _unit(scenario: Scenario, members: list[Tensor], layers: tuple[range | None,
         sum(whole for whole, _ in gathered),
         sum(padded for _, padded in gathered),
         tuple(whole for whole, _ in gathered),
+        max((window[-1] for window in layers if window), default=None),
     )
 
 
