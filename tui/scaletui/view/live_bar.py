@@ -12,7 +12,7 @@ from scaletui.view.bars import chip
 from scaletui.view.cells import width_of
 from scaletui.view.live_words import CATEGORY_ROLES, category_name
 from scaletui.view.row import Row, Span, fit, row_width
-from scaletui_engine.live.driver.layers import layers
+from scaletui_engine.live.driver.layers import device_memory, layers
 from scaletui_engine.live.driver.matching import seats
 from scaletui_engine.live.driver.reading import DriverState
 from scaletui_themes.roles import fill
@@ -42,9 +42,7 @@ def seats_by_rank(snapshot: Snapshot) -> dict[str, Seat]:
 
 def capacity_of(rank: RankView, seat: Seat | None = None) -> int:
     """What the bar is held against: the device's memory; 0 without a device."""
-    if seat is None:
-        return rank.driver_total or 0
-    return layers((rank,), seat).total or 0
+    return device_memory((rank,), seat)[0] or 0
 
 
 def held_by(rank: RankView) -> int:

@@ -31,10 +31,11 @@ def trace_rows(values: Sequence[float | None], scale: Scale, box: Box, glyphs: G
     More samples than cells are shown by the largest of each cell, so that no peak is lost.
     """
     columns = [None] * max(box.width - len(values), 0) + peaks(values, box.width)
-    return tuple(
-        fit(merge(_cell(value, line, scale, (box, glyphs)) for value in columns), box.width)
-        for line in range(box.height)
-    )
+    steps = len(glyphs.levels) - 1
+    tops = [_top(value, scale, box.height * steps) for value in columns]
+    is_over = [scale.limit is not None and value is not None and value > scale.limit for value in columns]
+    bases = ((box.height - 1 - line) * steps for line in range(box.height))
+    return tuple(fit(_line(tops, is_over, base, glyphs), box.width) for base in bases)
 
 
 def peaks(values: Sequence[float | None], count: int) -> list[float | None]:
@@ -46,18 +47,24 @@ def peaks(values: Sequence[float | None], count: int) -> list[float | None]:
     return [max((value for value in stretch if value is not None), default=None) for stretch in stretches]
 
 
-def _cell(value: float | None, line: int, scale: Scale, box_glyphs: tuple[Box, Glyphs]) -> Span:
-    box, glyphs = box_glyphs
+def _top(value: float | None, scale: Scale, most: int) -> int | None:
+    """How many eighths of a line a column is high."""
     if value is None:
-        return Span(" ", "trace")
-    steps = len(glyphs.levels) - 1
+        return None
     span = scale.high - scale.low
-    filled = (value - scale.low) / span * box.height * steps if span > 0 else 0.0
-    # A value at the very bottom still shows that there was a sample.
-    level = round(filled) - (box.height - 1 - line) * steps
-    if line == box.height - 1:
-        level = max(level, 1)
-    if scale.limit is not None and value > scale.limit and level > 0:
-        # On its ground: "over" is reversed where there are no hues, which would turn a block inside out.
-        return Span(" " if glyphs.blocks else glyphs.levels[-1], fill("over"))
-    return Span(glyphs.levels[min(max(level, 0), steps)], "trace")
+    return round((value - scale.low) / span * most) if span > 0 else 0
+
+
+def _line(tops: Sequence[int | None], is_over: Sequence[bool], base: int, glyphs: Glyphs) -> Row:
+    """The line whose bottom is at that height. At the very bottom a value still shows that there was one."""
+    steps, least = len(glyphs.levels) - 1, 0 if base else 1
+    levels = [-1 if top is None else min(max(top - base, least), steps) for top in tops]
+    text = "".join(" " if level < 0 else glyphs.levels[level] for level in levels)
+    if not any(is_over):
+        return (Span(text, "trace"),)
+    # On its ground: "over" is reversed where there are no hues, which would turn a block inside out.
+    over = " " if glyphs.blocks else glyphs.levels[-1]
+    return merge(
+        Span(over, fill("over")) if level > 0 and too_much else Span(cell, "trace")
+        for cell, level, too_much in zip(text, levels, is_over, strict=True)
+    )

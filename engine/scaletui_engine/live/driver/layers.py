@@ -63,7 +63,7 @@ class Layers:
 def layers(ranks: Sequence[RankView], seat: Seat | None = None) -> Layers:
     """The layers of a GPU by its ranks and, where there is one, by its driver."""
     reserved = sum(_reserved(rank) for rank in ranks)
-    total, used, shares = _of_the_driver(ranks, seat)
+    total, used, shares = device_memory(ranks, seat)
     return Layers(
         total=total,
         used=used,
@@ -76,8 +76,8 @@ def layers(ranks: Sequence[RankView], seat: Seat | None = None) -> Layers:
     )
 
 
-def _of_the_driver(ranks: Sequence[RankView], seat: Seat | None) -> tuple[int | None, int | None, bool]:
-    """Total, used, and whether total is the machine's; of NVML, else what a rank asked CUDA itself."""
+def device_memory(ranks: Sequence[RankView], seat: Seat | None) -> tuple[int | None, int | None, bool]:
+    """Total, used, and whether total is the machine's: by NVML, else by what a rank asked CUDA itself."""
     view = None if seat is None else seat.view
     if view is not None and isinstance(view.used, NotAvailable) and view.used.lack is Lack.UNIFIED:
         return (None if view.host is None else view.host.total), None, True
