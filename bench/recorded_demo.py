@@ -61,8 +61,16 @@ class _Director:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._is_done = False
+        self._empty: Snapshot | None = None
+        """The last look before there was a job: the ones before it show nothing."""
 
     def take(self, look: Snapshot) -> None:
+        if not look.jobs and not self._recorder.looks:
+            self._empty = look
+            return
+        if self._empty is not None:
+            self._recorder.take(_anonymous(self._empty))
+            self._empty = None
         self._recorder.take(_anonymous(look))
         for job in look.jobs:
             if not self._is_done and job.attempt == 0 and (job.step or 0) >= KILLED_AT:
