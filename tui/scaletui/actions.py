@@ -117,6 +117,9 @@ ACTIONS: Final = (
     Action("rank_filter", ("slash",), N_("filter"), N_("Show only some of the ranks"), _LIVE, _LOOK),
     Action("heat", ("h",), N_("map"), N_("All ranks as a map, or the list"), _LIVE, _LOOK),
     Action("measure", ("m",), N_("measure"), N_("Colour the map by something else"), _LIVE, _LOOK),
+    Action("make_fit", ("f",), N_("fit"), N_("What would make the job need less"), _LIVE, _LOOK),
+    Action("batch", ("i",), N_("batch"), N_("Tell micro-batch and sequence"), _LIVE, _EDIT),
+    Action("to_budget", ("b",), N_("budget"), N_("Open the job as a scenario in Budget"), _LIVE, _EDIT),
     Action("acknowledge", ("a",), N_("seen"), N_("Every alert has been seen"), _LIVE, _LOOK),
     Action("other_job", ("j",), N_("job"), N_("Look at the next job"), _REPLAY, _LOOK),
     Action("next_event", ("n",), N_("event"), N_("Where something happened next"), _REPLAY, _CLOCK),
@@ -145,7 +148,7 @@ _FOOTERS: Final = {
     "collective": ("help", "run", "step_on", "out", "other_op", "other_way", "more_ranks"),
     "one_step": ("help", "run", "step_on", "next_strategy", "out", "later", "faster"),
     "replay": ("help", "run", "step_on", "later", "next_event", "faster", "quit"),
-    "live": ("help", "into_rank", "rank_order", "rank_filter", "heat", "gpus", "quit"),
+    "live": ("help", "into_rank", "rank_order", "rank_filter", "heat", "make_fit", "gpus"),
 }
 FOOTER_KEYS: Final = 7
 """The most keys a footer shows."""

@@ -98,6 +98,10 @@ class RankView:
     """The last ones, oldest first."""
     wave: tuple[WaveSample, ...] = ()
     """Which FSDP units were unsharded in the last samples, oldest first; empty without units."""
+    sampled_peak: int | None = None
+    """The largest allocated that samples met inside of a step: less than the peak, unless by luck."""
+    resets_peak: bool = False
+    """Whether the job resets the allocator's peaks; `allocator.peak` is our own maximum then."""
 
     def age_s(self, moment: Moment) -> float:
         """Seconds since the newest record, never negative: a clock may be set back."""

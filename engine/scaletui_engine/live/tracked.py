@@ -34,6 +34,7 @@ _ALLOCATOR: Final = Measured(
     "alloc_retries", "ooms",
 )  # fmt: skip
 _LATEST: Final = Measured("step", "step_ns", "driver_free", "driver_total", "host_rss")
+_PEAKS: Final = Measured("allocated", "allocated_peak", "allocated_peak_seen")
 _AS_FIELDS: Final = itemgetter(0, 1, 2, 3, 4, 6, 5, 7, 8)
 """From the layout's order to that of `Allocator`."""
 _UNCOUNTED: Final = (NOTHING, NOTHING, Reason.NO_STEP_YET, Reason.NO_STEP_YET)
@@ -57,6 +58,8 @@ class TrackedRank:
         self._plan_sequence = 0
         self._plan: JobPlan | None = None
         self._prediction: Prediction = NO_PLAN
+        self._sampled_peak: int | None = None
+        self._resets_peak = False
         self._has_units = False
         self._units: deque[WaveSample] = deque(maxlen=MOST)
         self._wave: tuple[WaveSample, ...] = ()
@@ -107,6 +110,7 @@ class TrackedRank:
         if kind is Kind.SAMPLE:
             self._sample = record
             self._take_units(record)
+            self._take_peaks(record)
         elif kind is Kind.STEP:
             self._step = record
         else:
@@ -117,6 +121,14 @@ class TrackedRank:
         if (record.get("allocated") is not None) is (kind is Kind.STEP):
             step, step_ns, allocated, host_rss = record.several(_POINT)
             self._history.add(Point(step or 0, record.monotonic_ns, step_ns, allocated, host_rss))
+
+    def _take_peaks(self, sample: Record) -> None:
+        """A lifetime peak that is lower than one seen before was reset by the job."""
+        allocated, peak, seen = sample.several(_PEAKS)
+        if allocated is not None:
+            self._sampled_peak = max(allocated, self._sampled_peak or 0)
+        if peak is not None and seen is not None and peak < seen:
+            self._resets_peak = True
 
     def _take_units(self, sample: Record) -> None:
         """Keep which units were unsharded, and when in a step that was."""
@@ -229,6 +241,8 @@ class TrackedRank:
             errors=newest.errors if newest else 0,
             happenings=self._told,
             wave=self._wave,
+            sampled_peak=self._sampled_peak,
+            resets_peak=self._resets_peak,
         )
 
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from scaletui.messages import ActionAsked, Noticed
 from scaletui.panes.rows import RowsPane
 from scaletui.screens.ask import AskScreen
 from scaletui.screens.live_gpus import GpuScreen
+from scaletui.state import editing
 from scaletui.state import live as state
 from scaletui.state.live import Page
 from scaletui.state.live_heat import moved, place_at
+from scaletui.state.live_scenario import batch_of, batch_told, scenario_of
+from scaletui.state.session import Notice
 from scaletui.text.language import tr
 from scaletui.view.box import Box
+from scaletui.view.live_fit import fit_rows
 from scaletui.view.live_heat import heat_layout, heat_rows, label_columns
 from scaletui.view.live_rank import rank_rows
+from scaletui_engine.live.rebuilt import Rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,6 +87,31 @@ class PageScreen(GpuScreen):
         """Every alert has been seen."""
         self.look(state.acknowledge(self.state))
 
+    def action_make_fit(self) -> None:
+        """What would make the job need less, or back."""
+        self.look(state.turned(self.state, Page.FIT))
+
+    def action_batch(self) -> None:
+        """Ask for micro-batch and sequence, which no shape tells."""
+        rank = state.rank(self.state)
+        if self.session is None or rank is None:
+            return
+        known = batch_of(self.state, rank)
+        text = f"{known.micro_batch} {known.seq}" if known.is_known else ""
+        hint = tr("for example: 2 4096")
+        ask = AskScreen(tr("micro-batch and sequence of the job"), hint, text, self.session.pen)
+        self.app.push_screen(ask, self._tell_batch)
+
+    def action_to_budget(self) -> None:
+        """The job as a scenario, in Budget."""
+        rank = state.rank(self.state)
+        found = None if rank is None else scenario_of(self.state, rank)
+        if isinstance(found, Rebuilt):
+            self.ask(partial(editing.replaced, scenario=found.scenario))
+            self.post_message(ActionAsked("mode_budget"))
+        elif found is not None:
+            self.look(state.turned(replace(self.state, page=Page.LIST), Page.FIT))
+
     def walk(self, across: int, down: int) -> bool:
         """On the map, the cell beside; whether the map is open."""
         job = state.job(self.state)
@@ -112,6 +145,15 @@ class PageScreen(GpuScreen):
         if text is not None:
             self.look(state.filtered(self.state, text))
 
+    def _tell_batch(self, text: str | None) -> None:
+        if text is None:
+            return
+        told = batch_told(self.state, text)
+        if told is None:
+            self.post_message(Noticed(Notice(tr("two whole numbers are needed: 2 4096"), "error")))
+        else:
+            self.look(told)
+
     def _page_rows(self, box: Box) -> Sequence[Row]:
         draw = _PAGES.get(self.state.page)
         return () if draw is None or self.session is None else draw(self.state, box, self.session.pen)
@@ -120,4 +162,5 @@ class PageScreen(GpuScreen):
 _PAGES: dict[Page, Callable[[LiveState, Box, Pen], Sequence[Row]]] = {
     Page.HEAT: heat_rows,
     Page.RANK: rank_rows,
+    Page.FIT: fit_rows,
 }

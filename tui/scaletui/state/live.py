@@ -13,6 +13,7 @@ from scaletui_engine.live.order import Order
 
 if TYPE_CHECKING:
     from scaletui_engine.live.alerts import Alert
+    from scaletui_engine.live.rebuilt import Batch
     from scaletui_engine.live.snapshot import JobView, RankView, Snapshot
 
 
@@ -52,6 +53,8 @@ class LiveState:
     """What the map is coloured by."""
     alerts: tuple[Alert, ...] = ()
     """Of every job that was looked at, in the order in which they were raised."""
+    batches: tuple[tuple[str, Batch], ...] = ()
+    """Job -> micro-batch and sequence as a person told them."""
 
 
 def arrived(state: LiveState, snapshot: Snapshot) -> LiveState:

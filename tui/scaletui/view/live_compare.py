@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
+from scaletui.state.live_scenario import batch_of, foretold_of, rise_of, scenario_of
 from scaletui.text.language import tr
 from scaletui.view.bars import chip
 from scaletui.view.cells import left, right, width_of
@@ -15,6 +16,7 @@ from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
 from scaletui_engine.live.held import CATEGORIES
 from scaletui_engine.live.judgement import Difference
+from scaletui_engine.live.rebuilt import Rebuilt
 from scaletui_probe.layout import Reason
 
 if TYPE_CHECKING:
@@ -53,10 +55,11 @@ def compare_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     if rank is None:
         return ()
     lines = [_line(rank, category, pen) for category in _shown(rank)]
+    lines += _rise(state, rank, pen)
     widths = _widths(lines, box.width)
     rows = [_title(rank, widths, box.width, pen)]
     rows += [_row(line, widths, box.width, pen) for line in lines]
-    for text in _missing(rank):
+    for text in _missing(state, rank):
         rows += wrapped(text, box.width, "dim")
     for text in suspect_lines(rank, pen):
         rows += wrapped(f"{pen.glyphs.bad} {text}", box.width, "warn")
@@ -68,8 +71,9 @@ def compare_height(state: LiveState, width: int, pen: Pen) -> int:
     rank = state_of.rank(state)
     if rank is None:
         return 0
-    texts = (*_missing(rank), *(f"{pen.glyphs.bad} {text}" for text in suspect_lines(rank, pen)))
-    return 1 + len(_shown(rank)) + sum(len(tuple(wrapped(text, width))) for text in texts)
+    texts = (*_missing(state, rank), *(f"{pen.glyphs.bad} {text}" for text in suspect_lines(rank, pen)))
+    lines = len(_shown(rank)) + len(_rise(state, rank, pen))
+    return 1 + lines + sum(len(tuple(wrapped(text, width))) for text in texts)
 
 
 def _shown(rank: RankView) -> list[str]:
@@ -81,7 +85,20 @@ def _figures(rank: RankView, category: str) -> tuple[int | None, int | None]:
     return getattr(rank.prediction.held, category), getattr(rank.measured, category)
 
 
-def _missing(rank: RankView) -> Sequence[str]:
+def _rise(state: LiveState, rank: RankView, pen: Pen) -> list[_Line]:
+    """What comes on top of the states at the peak, where micro-batch and sequence are known."""
+    told = foretold_of(state, rank)
+    if told is None:
+        return []
+    rise = rise_of(state, rank)
+    measured = None if rise is None else rise.measured
+    difference, role = _difference("rest", told.total, measured, pen)
+    after = "-" if measured is None else pen.numbers.integer(measured)
+    name = tr("at the peak, beyond states")
+    return [_Line("rest", name, pen.numbers.integer(told.total), after, difference, role)]
+
+
+def _missing(state: LiveState, rank: RankView) -> Sequence[str]:
     """Why there is no prediction, no count at all or of buffers, or no allocator."""
     found = []
     if rank.states_reason is not Reason.AVAILABLE and not rank.measured.total:
@@ -93,6 +110,9 @@ def _missing(rank: RankView) -> Sequence[str]:
         found.append(why)
     if rank.allocator is None and rank.measured.total:
         found.append(f"{tr('allocator, activations')}: {reason_text(rank.allocator_reason)}")
+    is_open = rank.allocator is not None and not batch_of(state, rank).is_known
+    if is_open and isinstance(scenario_of(state, rank), Rebuilt):
+        found.append(tr("i tells micro-batch and sequence; then activations are predicted too"))
     return found
 
 
