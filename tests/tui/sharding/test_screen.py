@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -202,3 +203,22 @@ async def test_activations_are_a_part_with_names_of_their_own(make_app: MakeApp)
         await press(pilot, "p", "p")
         assert screen(app).look.part is Part.WEIGHTS
         assert "layers.[0-31].attention.wq" in shown(app)
+
+
+async def test_a_row_that_is_sent_no_longer_is_not_chosen(make_app: MakeApp) -> None:
+    app = make_app(tp=2)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "left_square_bracket")
+        last = screen(app).look.traffic_row
+        assert last is not None
+        screen(app).look_at(replace(screen(app).look, traffic_row=last + 1))
+        assert screen(app).look.traffic_row is None
+
+
+async def test_tiles_are_drawn_as_torch_declares_them(make_app: MakeApp) -> None:
+    app = make_app(tp=2)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await press(pilot, "D")
+        assert "as torch declares it" in shown(app)
+        await press(pilot, "D")
+        assert "as torch declares it" not in shown(app)

@@ -257,6 +257,9 @@ class ShardingScreen(PlanScreen):
         self.look = settled(self.look, scenario)
         try:
             self.sight = sight_of(scenario, self.look)
+            if self.sight.row is None:
+                # Another scenario, or order, may send less.
+                self.look = replace(self.look, traffic_row=None)
         except ScenarioError as error:
             self.sight = None
             self.post_message(Noticed(Notice(refusal(error), "error")))
