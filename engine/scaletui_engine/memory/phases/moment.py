@@ -32,10 +32,10 @@ class Moment:
     @property
     def parts(self) -> Parts:
         """The terms summed by part."""
-        sums: dict[str, int] = dict.fromkeys(PARTS, 0)
+        sums = dict.fromkeys(PARTS, 0)
         for part, _, size in self.terms:
             sums[part] += size
-        return Parts(**sums)
+        return Parts(*sums.values())
 
     def pool(self, name: str) -> int:
         """Bytes of the terms of that name."""

@@ -67,7 +67,8 @@ def peak(found: tuple[Moment, ...]) -> Moment:
 def peaks_of(contents: Contents) -> Peaks:
     """What has to be known of equal ranks to find the peak of each; of equal moments the first counts."""
     *passes, last = _stretches(contents)
-    largest, most, (step,) = Moment("", ()), -1, last.moments
+    largest: tuple[tuple[Term, ...], str, tuple[Term, ...]] = ((), "", ())
+    most, (step,) = -1, last.moments
     owns, sharded = list[int](), list[int]()
     for stretch in passes:
         common, gathered, held = pools(stretch.common)
@@ -77,12 +78,14 @@ def peaks_of(contents: Contents) -> Peaks:
             sharded.append(held + reduced)
             total = common + own + gathered + gathering + held + reduced
             if total > most:
-                largest, most = Moment(phase, stretch.common + terms), total
+                largest, most = (stretch.common, phase, terms), total
     own_step, _, reduced_step = pools(step.terms)
+    shared, phase, terms = largest
+    peak_moment = Moment(phase, shared + terms)
     return Peaks(
-        passes=largest,
+        passes=peak_moment,
         step=step,
-        passes_parts=largest.parts,
+        passes_parts=peak_moment.parts,
         step_parts=step.parts,
         passes_total=most,
         step_total=step.total,
