@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scaletui.state.playback import Playback
-from scaletui.state.schedule import Unit
+from scaletui.state.schedule import Unit, Update
 from scaletui.text.glyphs import ASCII, MONO
 from scaletui.view.box import Box
 from scaletui.view.pen import Pen
@@ -246,3 +246,32 @@ def test_the_legend_names_what_occurs_in_any_run(make_sight: MakeSight) -> None:
 def test_a_long_name_stands_apart_from_its_figures(make_sight: MakeSight) -> None:
     rows = drawn(make_sight(beside=("InterleavedZeroBubble",)), Box(80, 20))
     assert any(text(row).startswith(" InterleavedZeroBubble v 2   25.5 t") for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("1f1b", "weights of the rank: 8.5 GiB"),
+        ("pipedream", "weights of the rank: 33.8 GiB, 4 versions"),
+        ("dualpipe", "weights of the rank: 16.9 GiB, of both directions"),
+    ],
+)
+def test_what_a_rank_holds_of_weights(name: str, expected: str, make_sight: MakeSight) -> None:
+    """Llama 3 8B in fp32: 8 layers of 218,112,000 elements a rank, and 128,256 x 4,096 at both ends."""
+    sight = make_sight(name)
+    assert cursor_lines(sight, PEN)[-1] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "end"),
+    [
+        ("1f1b", 80, "O  optimizer step; one every 34 t"),
+        ("dualpipe", 84, "O  optimizer"),
+        ("dualpipe", 80, "O"),
+    ],
+)
+def test_the_legend_says_of_the_optimizer_what_fits(
+    name: str, width: int, end: str, make_sight: MakeSight
+) -> None:
+    row = legend_row(make_sight(name, update=Update.TOGETHER), width, PEN)
+    assert text(row).endswith(end)

@@ -79,8 +79,10 @@ def legend_row(sight: Sight, width: int, pen: Pen) -> Row:
         spans += [Span(" "), chip(name, pen), Span(f" {explain(name)} ", "dim")]
     if (step := sight.own.chart.step) is not None:
         period = length_text(step.period, sight.picture.question.unit, pen)
-        said = tr("optimizer step; one every {time}", time=period)
-        spans += [Span(" "), chip("optimizer", pen), Span(f" {said} ", "dim")]
+        spans += [Span(" "), chip("optimizer", pen)]
+        texts = (tr("optimizer step; one every {time}", time=period), explain("optimizer"))
+        room = width - row_width(tuple(spans)) - 1
+        spans += [Span(f" {text} ", "dim") for text in texts if width_of(text) <= room][:1]
     for note in _notes(sight, width):
         if row_width((*spans, note)) <= width:
             spans.append(note)

@@ -22,7 +22,7 @@ def cursor_lines(sight: Sight, pen: Pen) -> tuple[str, ...]:
     """Sentences, the most telling first."""
     near = sight.near()
     if not near.actions:
-        return (f"r{near.rank} {_idle(near, sight, pen)}",)
+        return tuple(filter(None, (f"r{near.rank} {_idle(near, sight, pen)}", _weights(near, sight, pen))))
     about = (_action(near, sight, pen), _around(near, sight), _memory(near, sight, pen))
     return tuple(filter(None, (*about, _weights(near, sight, pen))))
 
