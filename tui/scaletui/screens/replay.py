@@ -66,7 +66,8 @@ class ReplayScreen(LiveScreen, inherit_bindings=False):
         yield RowsPane(self._line, id="replay-line")
 
     def begin_watching(self) -> None:
-        """Nothing to watch."""
+        """There is nothing to watch: show where it stands."""
+        self._redraw_line()
 
     def on_screen_suspend(self, event: ScreenSuspend) -> None:
         """Time stops while nobody sees it."""

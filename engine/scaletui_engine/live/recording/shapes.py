@@ -7,6 +7,7 @@ Every `value` and `applied` raises DamageError for what no `full` or `edit` can 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from scaletui_engine.live.recording.checked import only, shown, table_of, text_of
@@ -26,21 +27,21 @@ LARGEST: Final = 1.7e308
 class Shape(Protocol):
     """The JSON of one type."""
 
+    @abstractmethod
     def full(self, value: Any) -> Any:
         """All of it."""
-        ...
 
+    @abstractmethod
     def value(self, data: object) -> Any:
         """Back from `full`."""
-        ...
 
+    @abstractmethod
     def edit(self, old: Any, new: Any) -> Any:
         """What is different; the two are not equal."""
-        ...
 
+    @abstractmethod
     def applied(self, old: Any, data: object) -> Any:
         """Back from `edit`."""
-        ...
 
 
 class Leaf:

@@ -111,7 +111,7 @@ def test_wrong_blocks(forge, blocks, said):
 
 @pytest.mark.parametrize("classes", [[], {"Snapshot": 3}, {"Snapshot": [3]}, {}])
 def test_wrong_schemas(forge, classes):
-    refusal(forge((Block.WHOLE, EMPTY), classes=classes))
+    assert refusal(forge((Block.WHOLE, EMPTY), classes=classes))
 
 
 def test_a_file_of_a_later_version_with_more_fields_is_read(forge, opened):
