@@ -43,7 +43,7 @@ def turns(contents: Contents) -> tuple[Turn, ...]:
 
 
 def _falls(contents: Contents) -> bool:
-    """Whether memory falls from turn to turn, so that the second layer's turn needs no more than an earlier one.
+    """Whether memory falls from turn to turn: then the second layer needs no more than one before its turn.
 
     A turn frees what its layer kept and leaves the layer's sharded gradients, if those do not exist yet.
     """

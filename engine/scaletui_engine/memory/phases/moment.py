@@ -32,7 +32,7 @@ class Moment:
     @property
     def parts(self) -> Parts:
         """The terms summed by part."""
-        sums = dict.fromkeys(PARTS, 0)
+        sums: dict[str, int] = dict.fromkeys(PARTS, 0)
         for part, _, size in self.terms:
             sums[part] += size
         return Parts(*sums.values())
