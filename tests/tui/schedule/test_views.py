@@ -20,7 +20,7 @@ from scaletui.view.schedule_cursor import cursor_lines
 from scaletui.view.schedule_explain import explain_rows
 from scaletui.view.schedule_head import axis_row, head_rows, playhead_row
 from scaletui.view.schedule_lanes import label_width, lane_rows
-from scaletui.view.schedule_layout import HEAD, WORDS, layout_of
+from scaletui.view.schedule_layout import HEAD, WIDE_WORDS, WORDS, layout_of
 from scaletui.view.schedule_names import schedule_sentence
 from scaletui_engine.schedule_rules import schedule_names
 
@@ -275,3 +275,14 @@ def test_the_legend_says_of_the_optimizer_what_fits(
 ) -> None:
     row = legend_row(make_sight(name, update=Update.TOGETHER), width, PEN)
     assert text(row).endswith(end)
+
+
+@pytest.mark.parametrize("zoom", [0, 6])
+@pytest.mark.parametrize("words", [WORDS, WIDE_WORDS], ids=["narrow", "wide"])
+def test_more_ranks_than_rows_leave_the_chosen_one_its_memory(
+    words: tuple[int, ...], zoom: int, make_sight: MakeSight
+) -> None:
+    sight = make_sight(ranks=32, microbatches=64, rank=20, zoom=zoom)
+    layout = layout_of(sight, Box(75, 20), PEN, words)
+    assert layout.strips == (20,)
+    assert layout.lanes + HEAD + words[-1] <= 20

@@ -55,7 +55,10 @@ def layout_of(sight: Sight, box: Box, pen: Pen, words: Sequence[int]) -> Layout:
     runs, tall = len(sight.picture.runs), 2 if pen.big else 1
     titles = runs if runs > 1 else 0
     room = max(box.height - HEAD, runs * 2 + words[-1])
-    groups = _groups(sight, max((room - words[-1] - titles) // (runs * tall), 1), box.width)
+    lanes = (room - words[-1] - titles) // (runs * tall)
+    if lanes < sight.picture.ranks and runs == 1 and sight.look.strips:
+        lanes -= 1  # ranks are left out, or share a lane, anyhow: the chosen one keeps its strip
+    groups = _groups(sight, max(lanes, 1), box.width)
     layout = Layout(tall, groups, runs=runs)
     left = room - layout.lanes
     if runs > 1 or not sight.look.strips:
