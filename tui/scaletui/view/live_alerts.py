@@ -25,6 +25,7 @@ MOST: Final = 4
 FEW: Final = 2
 """The same where the screen is short."""
 TALL: Final = 30
+ROOMY: Final = 80
 NUMBERS: Final = 4
 """Ranks that are named; the others are counted."""
 _WORDS: Final = MappingProxyType({
@@ -57,7 +58,7 @@ def alert_rows(state: LiveState, screen: Box, pen: Pen) -> tuple[Row, ...]:
 def _row(text: str, age: str, place: tuple[int, Pen], alert: Alert) -> Row:
     """What it is, how old it is, and the key that acknowledges it where there is room."""
     width, pen = place
-    key = f"  a {tr('seen')}" if width >= 80 else ""
+    key = f"  a {tr('seen')}" if width >= ROOMY else ""
     tail = f"  {age}{key} "
     shown = crop(f" {text}", max(width - width_of(tail), 0), pen.glyphs.ellipsis)
     role = "error" if alert.kind.is_serious else "warn"

@@ -94,7 +94,7 @@ def _rise(state: LiveState, rank: RankView, pen: Pen) -> list[_Line]:
     measured = None if rise is None else rise.measured
     difference, role = _difference("rest", told.total, measured, pen)
     after = "-" if measured is None else pen.numbers.integer(measured)
-    name = tr("at the peak, beyond states")
+    name = tr("peak, beyond states")
     return [_Line("rest", name, pen.numbers.integer(told.total), after, difference, role)]
 
 

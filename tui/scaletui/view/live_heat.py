@@ -16,8 +16,10 @@ from scaletui.state.live_heat import HeatLayout, Measure, layout_for
 from scaletui.text.language import N_, ntr, tr
 from scaletui.view.box import Box
 from scaletui.view.cells import width_of
+from scaletui.view.live_compare import compare_height, compare_rows
 from scaletui.view.live_ranks import age_text
 from scaletui.view.live_skew import skew_rows
+from scaletui.view.live_trend import trend_rows
 from scaletui.view.live_words import verdict_role, verdict_text
 from scaletui.view.row import Row, Span, fit, merge, row_width
 from scaletui.view.rule import rule_row
@@ -82,7 +84,17 @@ def heat_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
         _legend(state.measure, box.width, pen),
         *skew_rows(state, box.width, pen),
     )
-    return rows[: box.height]
+    return (*rows, *_below(state, Box(box.width, box.height - len(rows)), pen))[: box.height]
+
+
+def _below(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """What a small map leaves room for: the comparison of the lit rank, and its curves."""
+    wanted = compare_height(state, box.width, pen)
+    if box.height < wanted + 1:
+        return ()
+    blank = fit((), box.width)
+    compared = compare_rows(state, Box(box.width, wanted), pen)
+    return (blank, *compared, *trend_rows(state, Box(box.width, box.height - 1 - len(compared)), pen))
 
 
 def heat_layout(job: JobView, box: Box) -> HeatLayout:
@@ -178,16 +190,21 @@ def _map(job: JobView, drawn: _Map, width: int, pen: Pen) -> Iterator[Row]:
     for start in range(0, layout.cells, layout.columns):
         number = job.ranks[start * layout.size].identity.rank
         spans = [
-            _cell(heat, start + index == place // layout.size, layout.width, pen)
+            span
             for index, heat in enumerate(cells[start : start + layout.columns])
+            for span in _cell(heat, start + index == place // layout.size, layout.width, pen)
         ]
         yield fit(merge((Span(f"{number:>{label}} ", "dim"), *spans)), width)
 
 
-def _cell(heat: Heat, is_chosen: bool, width: int, pen: Pen) -> Span:
-    """The chosen cell keeps its glyph and is lit."""
-    text = _glyph(heat.level, pen) * max(width - 1, 1) + " " * (width > 1)
-    return Span(text, "cursor" if is_chosen else heat.role)
+def _cell(heat: Heat, is_chosen: bool, width: int, pen: Pen) -> Row:
+    """The chosen cell has a pointer in front, or is lit where there is no room for one."""
+    glyph = _glyph(heat.level, pen)
+    if width == 1:
+        return (Span(glyph, "cursor" if is_chosen else heat.role),)
+    if is_chosen:
+        return (Span(pen.glyphs.pointer, "accent"), Span(glyph * (width - 1), heat.role))
+    return (Span(f" {glyph * (width - 1)}", heat.role),)
 
 
 def _glyph(level: int, pen: Pen) -> str:

@@ -8,6 +8,7 @@ from scaletui.state import live as state_of
 from scaletui.text.language import ntr, tr
 from scaletui.view.box import Box
 from scaletui.view.cells import width_of
+from scaletui.view.live_wave import wave_rows
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row
 from scaletui.view.trace import Scale, trace_rows
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 TALLEST: Final = 8
 """Rows of one curve; a taller one says no more."""
+LEAST_WAVE: Final = 7
+"""Rows that curves have to leave for the units to be drawn under them."""
 BOTH: Final = 8
 """Rows from which there is room for the second curve."""
 
@@ -39,6 +42,9 @@ def trend_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     rows = _memory(rank.history, Box(box.width, height), pen)
     if box.height >= BOTH:
         rows += _step_time(rank.history, Box(box.width, height), pen)
+    left = box.height - len(rows)
+    if rank.wave and left >= LEAST_WAVE:
+        rows += wave_rows(rank, Box(box.width, left), pen)
     return rows
 
 
@@ -47,10 +53,12 @@ def _memory(history: Sequence[Point], box: Box, pen: Pen) -> tuple[Row, ...]:
     known = [value for value in values if value is not None]
     low, high = min(known, default=0), max(known, default=0)
     ends = tr("{low} to {high}", low=pen.numbers.size(low), high=pen.numbers.size(high))
-    # A flat line of bytes stays flat: the scale never zooms in on less than a thousandth.
+    # A flat line of bytes stays flat, in the middle: the scale never zooms in on less than a thousandth.
     span = max(high - low, high // 1_000, 1)
+    is_flat = high - low < span
+    scale = Scale(high - 2 * span, high + 2 * span) if is_flat else Scale(high - span * 1.25, high)
     title = _title(history[-1].step - history[0].step + 1, history[-1].allocated is None, pen)
-    return _curve((title, ends), (values, Scale(high - span * 1.25, high)), box, pen)
+    return _curve((title, ends), (values, scale), box, pen)
 
 
 def _title(steps: int, is_process: bool, pen: Pen) -> str:

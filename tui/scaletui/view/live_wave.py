@@ -39,7 +39,7 @@ def wave_rows(rank: RankView, box: Box, pen: Pen) -> tuple[Row, ...]:
         return (rule_row(tr("units"), box.width, pen), *_nothing(rank, box.width))[: box.height]
     spans = _spans(count, box.height - 3)
     names = [_name(rank, first, last) for first, last in spans]
-    label = min(max(map(width_of, names)), LONGEST_NAME, box.width // 3) + 3
+    label = min(max(map(width_of, names)), LONGEST_NAME, box.width // 3) + 4
     bins = min(max(box.width - label - 2, FEWEST_BINS), MOST_BINS, max(len(rank.wave) // 2, FEWEST_BINS))
     wide = max((box.width - label - 2) // bins, 1)
     wave = folded(rank.wave, count, bins)
@@ -49,7 +49,7 @@ def wave_rows(rank: RankView, box: Box, pen: Pen) -> tuple[Row, ...]:
         *(
             fit(
                 (
-                    *_label(rank, span, left(name, label - 3, pen.glyphs.ellipsis), pen),
+                    *_label(rank, span, left(name, label - 4, pen.glyphs.ellipsis), pen),
                     *_unit(wave, span, wide, pen),
                 ),
                 box.width,
@@ -82,7 +82,7 @@ def _name(rank: RankView, first: int, last: int) -> str:
     name = groups[first].name or tr("root")
     if last - first == 1:
         return name
-    return f"{name} .. {groups[last - 1].name.rpartition('.')[2]}"
+    return f"{name} .. {groups[last - 1].name.rpartition('.')[2] or tr('root')}"
 
 
 def _title(rank: RankView, count: int, wave: Wave, place: tuple[int, Pen]) -> Row:
@@ -106,7 +106,7 @@ def _playhead(rank: RankView, bins: int, wide: int, pen: Pen) -> str:
 def _label(rank: RankView, span: tuple[int, int], name: str, pen: Pen) -> Row:
     """Marked while the newest sample shows one of its units gathered."""
     lit = any(rank.wave[-1].is_lit(unit) for unit in range(*span))
-    return (Span(f" {pen.glyphs.mark if lit else ' '} {name}", "unsharded" if lit else "dim"),)
+    return (Span(f" {pen.glyphs.mark if lit else ' '} {name} ", "unsharded" if lit else "dim"),)
 
 
 def _unit(wave: Wave, span: tuple[int, int], wide: int, pen: Pen) -> Row:
