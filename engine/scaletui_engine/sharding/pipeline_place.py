@@ -32,9 +32,18 @@ def layer_of(named: Named) -> int | None:
     return named.layer if named.layer is not None or layers is None else layers[0]
 
 
+def layer_on(scenario: Scenario, named: Named, stage: int, part: Part) -> int | None:
+    """The layer that was named, else the first one that a pipeline rank holds; of all where it holds none."""
+    if named.layer is not None or named.tensor.layers is None:
+        return named.layer
+    held = held_tensors(scenario, stage, part)
+    own = (each.layers[0] for each in held if each.name == named.tensor.name and each.layers)
+    return next(own, named.tensor.layers[0])
+
+
 def held_row(scenario: Scenario, named: Named, rank: int, part: Part) -> HeldRow | None:
-    """What a rank holds of a tensor, of its first layer where none is named."""
-    layer = layer_of(named)
+    """What a rank holds of a tensor, of its stage's first layer where none is named."""
+    layer = layer_on(scenario, named, rank * scenario.plan.axes.pp // scenario.plan.axes.world, part)
     return next(
         (
             row

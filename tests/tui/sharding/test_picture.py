@@ -95,6 +95,34 @@ def test_layers_on_other_stages_are_no_replicas(scenario: Make) -> None:
     assert list(found) == [9]
 
 
+def test_a_mirrored_pipeline_holds_every_layer_twice(scenario: Make) -> None:
+    """DualPipe: pipeline ranks 0 and 3 hold the same layers."""
+    plan = scenario(gpus=16, pp=4, strategy=Strategy.ZERO1, schedule="dualpipe", global_batch=64)
+    found = held_with(parameter_view(plan, WQ, Part.WEIGHTS), 0)
+    assert found is not None
+    assert list(found) == [0, 1, 2, 3, 12, 13, 14, 15]
+
+
+@pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.FSDP1])
+@pytest.mark.parametrize("part", [Part.WEIGHTS, Part.OPTIMIZER])
+def test_every_stage_has_tiles_of_its_own_layers(scenario: Make, strategy: Strategy, part: Part) -> None:
+    """Where no layer is chosen a rank's tile is that of the first layer on its stage."""
+    plan = scenario(gpus=16, pp=2, strategy=strategy)
+    view = parameter_view(plan, WQ, part)
+    for rank in range(16):
+        picture, piece = picture_of(view, Pose(0, rank), PLENTY), view.piece(rank)
+        spot = picture.spot(rank)
+        assert (spot is None) is (piece.numel == 0)
+        if spot is not None:
+            held = picture.holders(spot)
+            assert held is not None
+            assert rank in list(held)
+            assert {other // 8 for other in held} == {rank // 8}
+    empty = set(empty_ranks(view))
+    assert empty == {rank for rank in range(16) if view.piece(rank).numel == 0}
+    assert len(empty) < 16
+
+
 def test_more_owners_than_cells_become_whole_ranges(scenario: Make) -> None:
     view = parameter_view(scenario(gpus=64), WQ, Part.WEIGHTS)
     picture = picture_of(view, Pose(0, 0), (6, 10))

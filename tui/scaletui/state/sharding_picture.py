@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state.sharding_bands import Band, BandAxis
 from scaletui_engine.sharding.holders import Holders
 from scaletui_engine.sharding.intervals import select
+from scaletui_engine.sharding.names import Named
 from scaletui_engine.sharding.part import Part
+from scaletui_engine.sharding.pipeline_place import layer_on, stages_of
 from scaletui_engine.sharding.rankset import RankSet
 from scaletui_engine.sharding.runs import Run, flat_runs
 from scaletui_engine.sharding.tensor_map import Flat
@@ -109,9 +111,11 @@ def _touched(bands: tuple[Band, ...], edges: Intervals) -> list[int]:
     ]
 
 
-def runs_of(view: ParameterView) -> tuple[Run, ...]:
-    """The flat runs of a parameter, where its elements are cut as one run."""
-    return flat_runs(view.scenario, view.named, view.part)
+def runs_of(view: ParameterView, rank: int | None = None) -> tuple[Run, ...]:
+    """Where elements are cut as one run: the runs of the first layer on the rank's stage."""
+    stage = view.stages[0] if rank is None and view.stages else (rank or 0) // view.stage_size
+    layer = layer_on(view.scenario, view.named, stage, view.part)
+    return flat_runs(view.scenario, Named(view.named.tensor, layer), view.part)
 
 
 def pairs_of(view: ParameterView) -> tuple[tuple[int, ...], ...]:
@@ -142,7 +146,7 @@ def picture_of(view: ParameterView, pose: Pose, cells: tuple[int, int]) -> Pictu
     """The tensor on that many columns and lines of tiles."""
     found = view.map
     layout = found.declared if pose.declared else found.layout
-    pairs, runs = pairs_of(view), runs_of(view)
+    pairs, runs = pairs_of(view), runs_of(view, pose.rank)
     dims = pairs[pose.pair % len(pairs)]
     local = found.layout.padded_shape()
     unit = max(found.whole_numel // max(local[0], 1), 1) if runs else 1
@@ -160,11 +164,15 @@ def picture_of(view: ParameterView, pose: Pose, cells: tuple[int, int]) -> Pictu
 
 
 def stages_with(view: ParameterView, rank: int) -> tuple[int, ...]:
-    """Stages that hold the same values as a rank's: its own where a row stands for layers on many stages."""
-    stage = rank // view.stage_size
-    if view.named.layer is not None or view.named.tensor.layers is None or not view.stages:
+    """Pipeline ranks that hold the same layer as a rank's, where a row stands for layers on many of them.
+
+    Its own, and where two copies of the model run against each other (DualPipe) its mirror.
+    """
+    tensor, stage = view.named.tensor, rank // view.stage_size
+    if view.named.layer is not None or tensor.layers is None or not view.stages:
         return view.stages
-    return (stage if stage in view.stages else view.stages[0],)
+    layer = layer_on(view.scenario, view.named, stage, view.part)
+    return stages_of(view.scenario, Named(tensor, layer), view.part)
 
 
 def _others(view: ParameterView, dims: tuple[int, ...], rank: int, anywhere: RankSet) -> RankSet:
@@ -205,11 +213,13 @@ def empty_ranks(view: ParameterView) -> tuple[int, ...]:
 
 
 def _empty(view: ParameterView) -> Iterator[int]:
-    layout, found, runs = view.map.layout, view.map, runs_of(view)
-    full = {place for _, _, place in runs}
-    if not runs and layout.numel(layout.mesh.world - 1):
-        return
-    for rank in view.ranks():
-        inner = rank % view.stage_size
-        if (found.place(inner) not in full) if runs else layout.is_empty(inner):
-            yield rank
+    layout, found = view.map.layout, view.map
+    for stage in view.stages:
+        first = stage * view.stage_size
+        runs = runs_of(view, first)
+        full = {place for _, _, place in runs}
+        if not runs and layout.numel(layout.mesh.world - 1):
+            continue
+        for inner in range(view.stage_size):
+            if (found.place(inner) not in full) if runs else layout.is_empty(inner):
+                yield first + inner

@@ -101,8 +101,8 @@ def _title(sight: Sight, picture: Picture, box: Box, pen: Pen) -> str:
         drawn = tr("dim {dim}", dim=picture.dims[0])
     else:
         drawn = tr("dims {dims}", dims=f" {pen.glyphs.times} ".join(map(str, picture.dims)))
-    words = [part_text(sight.look.part), drawn]
-    words += [tr("as torch declares it")] if sight.look.declared else []
+    words = [part_text(sight.look.part)]
+    words += [tr("as torch declares it"), drawn] if sight.look.declared else [drawn]
     words += [tr("tiles are ranges")] if picture.is_dense else []
     while len(words) > 1 and width_of("; ".join(words)) > box.width - RULE:
         words.pop()
