@@ -162,16 +162,16 @@ class Agent:
             self._retries = retries
 
     def happened(self, happening: Happening) -> None:
-        """Write an event together with a sample of this moment."""
-        measures, bits = self._everything(whatever_it_costs=True)
+        """Write an event together with a sample of this moment; in a thread that trains."""
+        measures, bits = self._everything(in_training=True)
         self._put_event(happening, measures, bits)
 
-    def _everything(self, whatever_it_costs: bool = False) -> tuple[Measures, bytes]:
+    def _everything(self, in_training: bool = False) -> tuple[Measures, bytes]:
         measures = Measures()
         self._put_clock(measures)
         self._gauges.read(measures, stepped=self._optimizers.step > 0)
         on_accelerator = self._gauges.device.ordinal >= 0
-        return measures, self._census.put_now(measures, on_accelerator, whatever_it_costs)
+        return measures, self._census.put_now(measures, on_accelerator, in_training)
 
     def _put_clock(self, measures: Measures) -> None:
         measures.put({"probe_cpu_ns": self._hook_cpu_ns + self.thread_cpu_ns})

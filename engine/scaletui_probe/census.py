@@ -40,7 +40,7 @@ class Census:
         self._gradients: dict[str, Held] | None = None
         self._cost_ns = 0
         self._held: dict[str, Held] = {}
-        self._python_gradients = False
+        self._only_fsdp2 = False
         self._states = self._unsharded = Reason.NO_STEP_YET
         self.counted.lack("states", Reason.NO_STEP_YET)
         self.counted.lack("unsharded", Reason.NO_STEP_YET)
@@ -82,7 +82,7 @@ class Census:
         for name in states.SOMETIMES:
             self._held.pop(name, None)
         self._held.update(states.after_step(job))
-        self._python_gradients = self._only_fsdp2(job)
+        self._only_fsdp2 = _is_fsdp2_alone(job)
         self.counted = Measures()
         if "buffers" not in self._held:
             self.counted.lack("states", Reason.NOT_SUPPORTED)
@@ -109,16 +109,12 @@ class Census:
         self.counted.lack("states", reason)
         self.counted.lack("unsharded", Reason.NOT_COUNTED)
 
-    def _only_fsdp2(self, job: states.Job) -> bool:
-        known = {id(parameter) for unit in job.units for parameter in unit.parameters()}
-        fsdp2 = all(unit.wrapper == "fsdp2" for unit in job.units)
-        return fsdp2 and all(id(parameter) in known for parameter in job.optimized())
+    def put_now(self, measures: Measures, on_accelerator: bool, in_training: bool = False) -> bytes:
+        """What is true at any moment: weights and optimizer as counted, the rest looked up.
 
-    def put_now(self, measures: Measures, on_accelerator: bool, whatever_it_costs: bool = False) -> bytes:
-        """What is true at any moment, from any thread: weights and optimizer as counted, the rest looked up.
-
-        Autograd writes the gradients of plain parameters outside Python, so that no other thread may look at
-        them; FSDP2 sets those of its shards in Python.
+        The sampling thread looks at what Python objects hold and at nothing else. A gradient belongs to its
+        parameter inside PyTorch: another thread that asks for it while the training drops it corrupts the
+        job's memory. Gradients are for the thread that trains, whatever that costs.
         """
         now = time.monotonic_ns()
         fresh = {name: held for name, held in self._held.items() if not name.endswith("gradients")}
@@ -126,16 +122,16 @@ class Census:
         measures.lack("states", Reason.NOT_COUNTED if self._held else self._states)
         measures.lack("unsharded", Reason.NOT_COUNTED)
         bits = b""
-        if whatever_it_costs or now >= self._in_thread.next_ns:
+        if in_training or now >= self._in_thread.next_ns:
             begin = time.thread_time_ns()
-            bits = self._look_up(measures, fresh)
+            bits = self._look_up(measures, fresh, in_training)
             self._in_thread.spent(now, time.thread_time_ns() - begin)
         measures.put(states.measures(fresh, on_accelerator))
         if self._held:
             measures.put({"counted_at_step": self.counted.get("counted_at_step") or 0})
         return bits
 
-    def _look_up(self, measures: Measures, fresh: dict[str, Held]) -> bytes:
+    def _look_up(self, measures: Measures, fresh: dict[str, Held], in_training: bool) -> bytes:
         """What is unsharded now. Before the first step only FSDP2's registry tells of units."""
         found = units(self._optimizers.alive())
         before_any_count = self._unsharded is Reason.NO_STEP_YET
@@ -143,8 +139,15 @@ class Census:
             measures.lack("unsharded", self._states if before_any_count else self._unsharded)
             return b""
         fresh.update(states.unsharded_now(found))
-        if self._python_gradients and not self.is_hidden:
+        if in_training and self._only_fsdp2 and not self.is_hidden:
             fresh["gradients"] = states.sharded_gradients_now(found)
         count, bits = group_bits(found)
         measures.put({"groups_unsharded": count})
         return bits
+
+
+def _is_fsdp2_alone(job: states.Job) -> bool:
+    """Whether all that is optimized lies in FSDP2's groups."""
+    known = {id(parameter) for unit in job.units for parameter in unit.parameters()}
+    fsdp2 = all(unit.wrapper == "fsdp2" for unit in job.units)
+    return fsdp2 and all(id(parameter) in known for parameter in job.optimized())

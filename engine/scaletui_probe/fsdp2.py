@@ -77,7 +77,7 @@ class Fsdp2Unit:
         return []
 
     def sharded_gradients(self) -> list[Any]:
-        """Gradients of the shards. FSDP2 sets them itself, in Python, so that any thread may look."""
+        """Gradients of the shards: only the training thread may look, because PyTorch holds them."""
         return [parameter.grad for parameter in self.parameters()]
 
     def unsharded_weights(self) -> list[Any]:

@@ -128,7 +128,7 @@ def unsharded_is_known(job: Job) -> bool:
 
 
 def unsharded_now(job_units: list[Unit]) -> dict[str, Held]:
-    """Unsharded weights and gradients at any moment, from any thread."""
+    """Unsharded weights and gradients at any moment, from any thread: what Python objects hold."""
     count = StorageCount()
     return {
         "unsharded_weights": count.add([unit.unsharded_weights() for unit in job_units]),
@@ -137,7 +137,7 @@ def unsharded_now(job_units: list[Unit]) -> dict[str, Held]:
 
 
 def sharded_gradients_now(job_units: list[Unit]) -> Held:
-    """Gradients of the shards at any moment, from any thread."""
+    """Gradients of the shards at any moment, for the training thread alone."""
     return StorageCount().add([unit.sharded_gradients() for unit in job_units])
 
 

@@ -91,6 +91,9 @@ def test_parts_equal_the_count_made_inside_the_job(
         measures = ring.last(Kind.STEP).measures
         assert {part: known(measures, part) for part in PARTS} == {part: count[part] for part in PARTS}
         assert measures.get("step") == count["step"] == STEPS
+        if JOBS[name][1] == "cuda":
+            on_device = [measures.get(f"{part}_device") or 0 for part in PARTS]
+            assert (measures.get("active") or 0) >= sum(on_device) > 0
         assert (ring.header.rank, ring.header.world_size) == (rank, len(ranks))
         assert ring.last(Kind.EVENT).event is Event.EXIT
         assert ring.last(Kind.EVENT).errors == 0

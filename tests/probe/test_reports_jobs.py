@@ -21,7 +21,7 @@ from terminal.pseudo_terminal import PseudoTerminal
 import scaletui_probe
 from scaletui_engine.live.ring_source import RingSource
 from scaletui_engine.live.snapshot import Moment
-from scaletui_probe.layout import Event, Kind
+from scaletui_probe.layout import SAMPLES_CAPACITY, Event, Kind
 
 PATIENCE_S = 60.0
 """How long an event may take to happen on a busy machine; nothing is asserted about it."""
@@ -168,7 +168,7 @@ def test_traceml_orphans_run_is_no_process_beside_the_job(bench: Workbench) -> N
 
 # 31
 
-CYCLES, STEPS = 50, 100
+CYCLES, STEPS = 50, 60
 
 
 @pytest.mark.torch
@@ -188,9 +188,33 @@ def test_hypno_on_fsdp2_ranks_fifty_viewers_change_no_bit_of_the_losses(tmp_path
     control = alone.torchrun(2, "train.py", str(STEPS), "fsdp2")
     subprocess.run(control, env=alone.environment(SCALETUI_DISABLE="1"), check=True, timeout=240)
     assert losses(watched) == losses(alone)
+    assert [len(rank) for rank in losses(watched)] == [STEPS] * 2
 
 
-def losses(bench: Workbench) -> list[str]:
-    found = [json.loads((bench.out / f"fsdp2.rank{rank}.json").read_text())["losses"] for rank in (0, 1)]
-    assert all(len(rank) == STEPS for rank in found)
-    return found
+def losses(bench: Workbench, shape: str = "fsdp2") -> list[list[str]]:
+    """Of every step, rank by rank, to the last bit."""
+    files = [bench.out / f"{shape}.rank{rank}.json" for rank in (0, 1)]
+    return [json.loads(file.read_text())["losses"] for file in files]
+
+
+SOAKED = ("fsdp2", "mixed", "fsdp1-flat")
+SOAK_STEPS = 40
+
+
+@pytest.mark.torch
+def test_hypno_on_fsdp2_ranks_a_thread_that_samples_without_pause_changes_no_bit_of_the_losses(
+    tmp_path: Path,
+) -> None:
+    """A sample that touched what PyTorch alone holds would crash the job or mix its gradients up."""
+    sampled, alone = (Workbench(tmp_path / name / "rings", tmp_path / name) for name in ("sampled", "alone"))
+    for bench in (sampled, alone):
+        bench.out.mkdir()
+    outcome = sampled.run(sampled.torchrun(2, "soak.py", str(SOAK_STEPS), *SOAKED))
+    assert outcome.code == 0, outcome.output
+    control = alone.torchrun(2, "train.py", str(SOAK_STEPS), *SOAKED)
+    subprocess.run(control, env=alone.environment(SCALETUI_DISABLE="1"), check=True, timeout=240)
+    for shape in SOAKED:
+        assert losses(sampled, shape) == losses(alone, shape)
+    assert len(outcome.rings) == 2 * len(SOAKED)
+    assert {ring.last(Kind.EVENT).errors for ring in outcome.rings} == {0}
+    assert all(len(ring.records[Kind.SAMPLE]) == SAMPLES_CAPACITY for ring in outcome.rings)
