@@ -41,7 +41,7 @@ def check_arch(arch: Arch) -> None:
     for name in _ARCH:
         check_number(f"model.{name}", getattr(arch, name), _LIMITS[name])
     if arch.norms_per_layer not in (1, 2, 4):
-        raise ValueRangeError(f"model.norms_per_layer {arch.norms_per_layer} is not 1, 2 or 4")
+        raise ValueRangeError(f"model.norms_per_layer {brief(arch.norms_per_layer)} is not 1, 2 or 4")
     if arch.heads % arch.kv_heads:
         raise ValueRangeError(f"model.heads {arch.heads} / kv_heads {arch.kv_heads} is not a whole number")
     if arch.learned_pos is not None:
@@ -73,8 +73,13 @@ def _check_cluster(cluster: Cluster) -> None:
             check_number(name, size, _BYTES)
     for name in ("memory_bandwidth", "nvlink_bandwidth", "network_bandwidth", "host_bandwidth"):
         bandwidth = getattr(gpu, name)
-        if bandwidth is not None and not 0 < bandwidth < math.inf:
-            raise ValueRangeError(f"gpu.{name} = {bandwidth} is not a positive number of bytes a second")
+        if bandwidth is not None and not _is_positive(bandwidth):
+            said = brief(bandwidth)
+            raise ValueRangeError(f"gpu.{name} = {said} is not a positive number of bytes a second")
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < math.inf
 
 
 def _of_parts(arch: Arch) -> Iterator[tuple[str, object, int]]:

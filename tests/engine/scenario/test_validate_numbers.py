@@ -28,6 +28,18 @@ NUMBERS = [
     ("nan", {"seq": float("nan")}, "seq = nan is not a whole number"),
     ("fraction", {"micro_batch": 1.5}, "micro_batch = 1.5 is not a whole number"),
     ("text", {"seq": "4096"}, "seq = '4096' is not a whole number"),
+    ("no-recipe", {"precision": None}, "precision = None is not a text"),
+    ("no-optimizer", {"optimizer": 8}, "optimizer = 8 is not a text"),
+    (
+        "split",
+        {"layer_split": (1.5,)},
+        "layer_split = (1.5,) is not one of even, front, ends or a list of whole numbers",
+    ),
+    (
+        "digits",
+        {"seq": 10**5000},
+        "seq = a number of over 2,000 digits > 4294967296; nearest valid: seq 4294967296",
+    ),
 ]
 
 
@@ -52,6 +64,9 @@ ARCH = [
     ("groups", {"kv_heads": 5}, "model.heads 32 / kv_heads 5 is not a whole number"),
     ("norms", {"norms_per_layer": 3}, "model.norms_per_layer 3 is not 1, 2 or 4"),
     ("huge", {"layers": 10**6}, "model.layers = 1000000 > 10000; nearest valid: model.layers 10000"),
+    ("window", {"sliding_window": "wide"}, "model.sliding_window = 'wide' is not a whole number"),
+    ("gated", {"gated": 1}, "model.gated = 1 is not true or false"),
+    ("norm", {"norm": "rmsnorm"}, "model.norm = 'rmsnorm' is not one of rmsnorm, layernorm"),
 ]
 
 
@@ -77,7 +92,9 @@ SWITCHES = [
         {"capacity_factor": 1e30},
         "runtime.capacity_factor = 1e+30 > 65536; nearest valid: runtime.capacity_factor 65536",
     ),
-    ("text", {"imbalance": "2"}, "runtime.imbalance = '2' is not a positive number"),
+    ("text", {"imbalance": "2"}, "runtime.imbalance = '2' is not a finite number"),
+    ("list", {"recompute_modules": None}, "runtime.recompute_modules = None is not a list of texts"),
+    ("items", {"recompute_modules": (1,)}, "runtime.recompute_modules = (1,) is not a list of texts"),
     ("switch", {"fused_mlp": 1}, "runtime.fused_mlp = 1 is not true or false"),
     ("maybe", {"fused_norm": 0.0}, "runtime.fused_norm = 0.0 is not true or false"),
     ("word", {"compile": "yes"}, "runtime.compile = 'yes' is not true or false"),
