@@ -206,20 +206,22 @@ def _padding(view: ParameterView, dim: int) -> int:
     return max(layout.padded_shape()[dim] * parts - layout.shape[dim], 0)
 
 
+def empty_ranks(view: ParameterView, rank: int) -> tuple[int, ...]:
+    """Ranks that hold none of the layer that is drawn for a rank, the first `MOST_LISTED` of them."""
+    return _empty_on(view, stages_with(view, rank))
+
+
 @lru_cache(maxsize=64)
-def empty_ranks(view: ParameterView) -> tuple[int, ...]:
-    """Ranks of the parameter's stages that hold none of it, the first `MOST_LISTED` of them."""
-    return tuple(islice(_empty(view), MOST_LISTED))
+def _empty_on(view: ParameterView, stages: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(islice((rank for stage in stages for rank in _empty(view, stage)), MOST_LISTED))
 
 
-def _empty(view: ParameterView) -> Iterator[int]:
-    layout, found = view.map.layout, view.map
-    for stage in view.stages:
-        first = stage * view.stage_size
-        runs = runs_of(view, first)
-        full = {place for _, _, place in runs}
-        if not runs and layout.numel(layout.mesh.world - 1):
-            continue
-        for inner in range(view.stage_size):
-            if (found.place(inner) not in full) if runs else layout.is_empty(inner):
-                yield first + inner
+def _empty(view: ParameterView, stage: int) -> Iterator[int]:
+    layout, found, first = view.map.layout, view.map, stage * view.stage_size
+    runs = runs_of(view, first)
+    full = {place for _, _, place in runs}
+    if not runs and layout.numel(layout.mesh.world - 1):
+        return
+    for inner in range(view.stage_size):
+        if (found.place(inner) not in full) if runs else layout.is_empty(inner):
+            yield first + inner

@@ -122,7 +122,7 @@ def _others(sight: Sight) -> str:
 
 def empty_text(sight: Sight) -> str:
     """The ranks that hold none of the parameter, by number."""
-    empty: Iterable[int] = empty_ranks(sight.view)
+    empty: Iterable[int] = empty_ranks(sight.view, sight.rank)
     if sight.look.order is Order.LLAMA3:
         empty = sorted(map(sight.shown, empty))
     empty = tuple(empty)
