@@ -9,6 +9,7 @@ import pytest
 from scaletui.actions import PLAYERS, actions_of, footer_of
 from scaletui.app import ScaletuiApp
 from scaletui.canvas import LineCanvas
+from scaletui.messages import RowScrolled
 from scaletui.options import ScreenOptions
 from scaletui.screens.collective_player import CollectivePlayer
 from scaletui.screens.mode import screen_bindings
@@ -239,6 +240,24 @@ async def test_help_lists_the_players_own_keys(make_app: MakeApp, key: str, titl
         assert title in shown(app)
         assert "Who holds what?" in shown(app)
         assert "Draw other dims" not in shown(app)
+
+
+async def test_the_mouse_moves_the_playhead_and_walks(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "c")
+        await pilot.click("#players-track", offset=(79, 1))
+        assert collective(app).index == 7
+        await pilot.click("#players-track", offset=(0, 1))
+        assert collective(app).index == 0
+        collective(app).post_message(RowScrolled("players-picture", 1))
+        await press(pilot)
+        assert collective(app).look.rank == 1
+        await press(pilot, "escape", "s")
+        await pilot.click("#players-chart", offset=(79, 1))
+        assert one_step(app).index == one_step(app).last
+        await pilot.click("#players-chart", offset=(4, 1))
+        assert one_step(app).index == one_step(app).last
 
 
 async def test_another_scenario_is_played_from_its_start(make_app: MakeApp) -> None:

@@ -12,7 +12,7 @@ from scaletui.text.glyphs import ASCII, MONO, UNICODE
 from scaletui.view.box import Box
 from scaletui.view.pen import Pen
 from scaletui.view.row import row_width
-from scaletui.view.step_clock import column_of, pair_text, phases_row, playhead_row, short_size
+from scaletui.view.step_clock import column_of, frame_at, pair_text, phases_row, playhead_row, short_size
 from scaletui.view.step_lanes import lane_rows, window_of, window_text
 from scaletui.view.step_memory import beside_rows, chart_rows, curve_of, legend_row, playhead
 from scaletui.view.step_ranks import rank_rows
@@ -200,7 +200,7 @@ def test_rows_are_as_wide_as_asked(step: MakeSight, pen: str, width: int, strate
         rows = (
             answer_row(sight, width, chosen), *word_rows(sight, width, chosen),
             *lane_rows(sight, width, chosen), *chart_rows(sight, Box(width, 6), chosen),
-            playhead(sight, width, chosen), *beside_rows(sight, width, chosen),
+            playhead(sight, width, chosen), *beside_rows(sight, Box(width, 16), chosen),
             legend_row(sight, width, chosen), *rank_rows(sight, Box(width, 9), chosen),
         )  # fmt: skip
         assert {row_width(row) for row in rows} == {width}
@@ -241,7 +241,7 @@ def test_the_playhead_stands_under_its_frame(step: MakeSight, index: int, column
 
 def test_one_bar_a_strategy_with_held_and_sent(step: MakeSight) -> None:
     sight = step(Strategy.FSDP, -2)
-    head, *bars = (text(row) for row in beside_rows(sight, 80, PEN))
+    head, *bars = (text(row) for row in beside_rows(sight, Box(80, 6), PEN))
     assert "held" in head
     assert "sent" in head
     assert [bar.split()[0].strip("▶") for bar in bars] == [strategy.value for strategy in COMPARED]
@@ -250,8 +250,21 @@ def test_one_bar_a_strategy_with_held_and_sent(step: MakeSight) -> None:
     assert bars[-1].split()[-1] == PEN.numbers.gib(sight.frame.sent)
 
 
+@pytest.mark.parametrize(
+    ("height", "names"), [(1, ["▶zero1"]), (2, ["▶zero1"]), (4, ["ddp", "▶zero1", "zero2"]), (9, ["ddp"])]
+)
+def test_of_many_bars_the_own_one_stays(step: MakeSight, height: int, names: list[str]) -> None:
+    rows = [text(row) for row in beside_rows(step(Strategy.ZERO1, 40), Box(80, height), PEN)]
+    bars = rows if height == 1 else rows[1:]
+    assert [bar.split()[0] for bar in bars][: len(names)] == names
+    assert len(rows) == min(height, 6)
+
+
 def test_a_strategy_that_cannot_be_is_named_without_a_bar(step: MakeSight) -> None:
-    bars = [text(row) for row in beside_rows(step(Strategy.FSDP, 5, gpus=16, pp=2, global_batch=32), 80, PEN)]
+    bars = [
+        text(row)
+        for row in beside_rows(step(Strategy.FSDP, 5, gpus=16, pp=2, global_batch=32), Box(80, 6), PEN)
+    ]
     assert bars[3].strip().startswith("zero2")
     assert "not with this plan" in bars[3]
 
@@ -274,6 +287,15 @@ def test_slices_of_a_unit_on_every_rank(step: MakeSight) -> None:
 )
 def test_columns_of_the_playhead(position: float, last: int, columns: int, column: int) -> None:
     assert column_of(position, last, columns) == column
+
+
+@pytest.mark.parametrize(("last", "columns"), [(14, 80), (230, 68), (888, 68), (0, 80)])
+def test_a_click_on_the_playhead_leaves_it_where_it_is(last: int, columns: int) -> None:
+    for frame in range(last + 1):
+        column = column_of(frame, last, columns)
+        assert abs(frame_at(column, last, columns) - frame) <= last // columns + 1
+    assert frame_at(columns - 1, last, columns) == last
+    assert frame_at(-3, last, columns) == 0
 
 
 def test_words_of_the_playhead_stand_where_there_is_room() -> None:

@@ -46,6 +46,7 @@ class CollectivePlayer(FramesPlayer):
     KEYS: ClassVar[str] = "collective"
     BINDINGS = screen_bindings("collective")
     playhead: ClassVar[str] = "players-track"
+    track_panes: ClassVar[tuple[str, ...]] = ("players-track",)
 
     def __init__(self, session: Session, rows: Sequence[TrafficRow], row: int | None = None) -> None:
         super().__init__(session)

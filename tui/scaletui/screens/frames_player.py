@@ -9,11 +9,13 @@ from scaletui.panes.rows import RowsPane
 from scaletui.panes.schedule import LanesPane
 from scaletui.screens.schedule_player import PlayerScreen
 from scaletui.state.playback import Track
+from scaletui.view.step_clock import frame_at
 from scaletui_themes import stylesheet
 
 if TYPE_CHECKING:
     from textual.events import Resize
 
+    from scaletui.messages import RowClicked, RowScrolled
     from scaletui.state.session import Session
     from scaletui.view.pen import Pen
 
@@ -66,6 +68,10 @@ class FramesPlayer(PlayerScreen):
 
     playhead: ClassVar[str] = ""
     """Id of the pane that each tick may redraw."""
+    track_panes: ClassVar[tuple[str, ...]] = ()
+    """Ids of the panes along which time runs."""
+    track_start: ClassVar[int] = 0
+    """The column in which it begins."""
 
     def draw_playhead(self) -> None:
         """One row, and what stays of its pane."""
@@ -81,6 +87,16 @@ class FramesPlayer(PlayerScreen):
         """Rows go to other parts."""
         del event
         self.call_after_refresh(self.redraw)
+
+    def on_row_clicked(self, message: RowClicked) -> None:
+        """A click on the track takes the playhead there."""
+        if message.pane in self.track_panes and message.x >= self.track_start:
+            columns = self.size.width - self.track_start
+            self._go(float(frame_at(message.x - self.track_start, self.last, columns)))
+
+    def on_row_scrolled(self, message: RowScrolled) -> None:
+        """The wheel walks what up and down walk."""
+        self._choose(message.direction)
 
     def action_step_on(self) -> None:
         """The next frame."""

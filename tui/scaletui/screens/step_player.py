@@ -23,7 +23,7 @@ from scaletui.view.facts import scenario_facts
 from scaletui.view.row import fit
 from scaletui.view.rule import rule_row
 from scaletui.view.step_clock import clock_text
-from scaletui.view.step_lanes import lane_rows, window_text
+from scaletui.view.step_lanes import LABEL, lane_rows, window_text
 from scaletui.view.step_memory import beside_rows, chart_rows, legend_row, playhead
 from scaletui.view.step_ranks import rank_rows
 from scaletui.view.step_words import answer_row, word_rows
@@ -54,6 +54,8 @@ class StepPlayer(FramesPlayer):
     KEYS: ClassVar[str] = "one_step"
     BINDINGS = screen_bindings("one_step")
     playhead: ClassVar[str] = "players-playhead"
+    track_panes: ClassVar[tuple[str, ...]] = ("players-playhead", "players-chart")
+    track_start: ClassVar[int] = LABEL
 
     class Compared(Message):
         """All strategies were played."""
@@ -110,7 +112,7 @@ class StepPlayer(FramesPlayer):
     @property
     def columns(self) -> int:
         """Cells of the curve."""
-        return max(self.size.width - 12, 1)
+        return max(self.size.width - LABEL, 1)
 
     def redraw(self) -> None:
         """Give every part its rows first."""
@@ -122,7 +124,7 @@ class StepPlayer(FramesPlayer):
         """The curve takes what units and strategies leave."""
         beside = (3 if self.pen.big else len(strategies(self.scenario))) + 2 if self.scenario else 0
         room = self.size.height - FIXED - CHART - beside
-        curve = min(max(room if room < 2 * RANKS else room - RANKS, 1), MOST_CURVE)
+        curve = min(max(room if room < RANKS + 5 else room - RANKS, 1), MOST_CURVE)
         self.query_one("#players-chart").styles.height = curve + CHART - 1
         header = self.query_one(HeaderPane)
         facts = scenario_facts(self.scenario, self.pen) if self.scenario else ()
@@ -196,7 +198,7 @@ def _units_rule(sight: StepSight, width: int, pen: Pen) -> Row:
 
 def _below(sight: StepSight, box: Box, pen: Pen) -> tuple[Row, ...]:
     """All strategies, then the letters of the parts at the foot."""
-    rows = beside_rows(sight, box.width, pen)[: max(box.height - 1, 0)]
+    rows = beside_rows(sight, Box(box.width, max(box.height - 1, 1)), pen)
     room = Box(box.width, box.height - 2 - len(rows))
     ranks = rank_rows(sight, room, pen)
     rows = (*rows, *((fit((), box.width), *ranks) if ranks else ()))

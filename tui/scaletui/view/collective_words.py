@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.state.collective_sight import ways_of
 from scaletui.text.language import N_, tr
-from scaletui.view.cells import width_of
+from scaletui.view.cells import crop, width_of
 from scaletui.view.row import Row, Span, beside, fit
 from scaletui.view.rule import rule_row
 from scaletui.view.step_clock import clock_text, pair_text, short_size
@@ -91,7 +91,7 @@ def step_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
     if sight.phase == "start":
         text = text.format(blocks=len(sight.player.starts), size=size)
     return (
-        fit((Span(f" {text}"),), width),
+        fit((Span(crop(f" {text}", width, pen.glyphs.ellipsis)),), width),
         beside(
             (Span(f" {_own(sight, pen)}", "dim"),), (Span(clock_text(sight.playback, pen), "dim"),), width
         ),

@@ -41,6 +41,11 @@ def column_of(position: float, last: int, columns: int) -> int:
     return min(int(position / max(last, 1) * max(columns - 1, 0) + 1e-9), max(columns - 1, 0))
 
 
+def frame_at(column: int, last: int, columns: int) -> int:
+    """The frame whose cell that is, for the mouse."""
+    return min(max(round(column / max(columns - 1, 1) * last), 0), last)
+
+
 def playhead_row(column: int, text: str, width: int, pen: Pen) -> Row:
     """The marker at its column with words beside it, at the side where they fit."""
     if column + 2 + width_of(text) <= width:

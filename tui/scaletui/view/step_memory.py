@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.text.explain import explain
 from scaletui.text.language import tr
 from scaletui.view.bars import Bar, bar_rows
+from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.box import Box
 from scaletui.view.cells import left, right, width_of
 from scaletui.view.row import Row, Span, fit, merge
@@ -124,15 +125,19 @@ _PASSES: Final = {
 }  # fmt: skip
 
 
-def beside_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
-    """One bar a strategy at this moment, on the GPU's scale."""
+def beside_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """One bar a strategy at this moment, on the GPU's scale; the own one where there is room for no more."""
+    width, bar = box.width, BIG_HEIGHT if pen.big else 1
     heads = [(width - 9, tr("held")), (width, tr("sent"))]
     unit = pen.numbers.unit
     title = tr("this moment with every strategy, {unit}", unit=unit)
-    shown = [sight.take] if pen.big else sight.takes.takes
-    bars = [_bar(sight, take, pen) for take in shown]
+    room = max((box.height - 1) // bar, 1)
+    takes = sight.takes.takes
+    first = min(max(takes.index(sight.take) - room + 1, 0), max(len(takes) - room, 0))
+    bars = [_bar(sight, take, pen) for take in takes[first : first + room]]
     rows = bar_rows(bars, sight.takes.scenario.cluster.gpu.capacity_bytes, width, pen)
-    return (rule_row(title, width, pen, heads), *rows)
+    head = (rule_row(title, width, pen, heads),) if box.height > bar else ()
+    return (*head, *rows)[: box.height]
 
 
 def _bar(sight: Sight, take: Take, pen: Pen) -> Bar:
