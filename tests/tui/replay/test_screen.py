@@ -168,6 +168,7 @@ async def test_help_and_palette_list_its_keys(app: ScaletuiApp) -> None:
         await until(pilot, lambda: "step 0" in shown(app))
         await pilot.press("question_mark")
         await until(pilot, lambda: "Where something happened next" in shown(app))
+        assert "Look at the job before" not in shown(app)
 
 
 async def test_every_look_is_exported(app: ScaletuiApp, tmp_path: Path) -> None:

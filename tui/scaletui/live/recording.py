@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from scaletui import __version__
 from scaletui.live.watcher import INTERVAL_S, Watcher
-from scaletui_engine.live.recording.fault import RecordingError
 from scaletui_engine.live.recording.writer import Recorder
 
 if TYPE_CHECKING:
@@ -59,6 +58,6 @@ class BackgroundRecording:
     def _run(self) -> None:
         try:
             self._watcher.run(self._recorder.take, self._over.is_set)
-        except (RecordingError, OSError) as problem:
+        except (ValueError, OSError) as problem:
             self.problem = problem
         self._ended.set()

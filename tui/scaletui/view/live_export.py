@@ -23,10 +23,9 @@ def csv_lines(looks: Iterator[Snapshot]) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([column.name for column in COLUMNS])
+    yield _emptied(buffer)
     for sight in sights(looks):
         writer.writerow([column.cell(sight) for column in COLUMNS])
-        yield _emptied(buffer)
-    if buffer.tell():
         yield _emptied(buffer)
 
 

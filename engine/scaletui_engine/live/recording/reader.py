@@ -54,7 +54,7 @@ class Recording:
         except DamageError as damage:
             self._file.close()
             raise RecordingError(f"{path}: {damage}") from damage
-        except BaseException:
+        except (RecordingError, OSError):
             self._file.close()
             raise
 

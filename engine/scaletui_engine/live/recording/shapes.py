@@ -7,7 +7,7 @@ Every `value` and `applied` raises DamageError for what no `full` or `edit` can 
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from scaletui_engine.live.recording.checked import only, shown, table_of, text_of
@@ -44,16 +44,16 @@ class Shape(Protocol):
         """Back from `edit`."""
 
 
-class Leaf:
+class Leaf(ABC):
     """A value that is replaced and never changed in part."""
 
     def full(self, value: Any) -> Any:
         """As JSON has it."""
         return value
 
+    @abstractmethod
     def value(self, data: object) -> Any:
         """Checked by the kind of leaf."""
-        raise NotImplementedError
 
     def edit(self, old: Any, new: Any) -> Any:
         """The new one."""
