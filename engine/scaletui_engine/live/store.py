@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import RankState, Verdict
 from scaletui_engine.live.snapshot import JobView, Moment, RankView, Snapshot
-from scaletui_engine.live.tracked import TrackedRank
+from scaletui_engine.live.tracked import PlanReader, TrackedRank
 from scaletui_engine.live.verdict import verdicts
 
 if TYPE_CHECKING:
@@ -17,21 +17,26 @@ if TYPE_CHECKING:
 
 PLAIN: Final = Verdict(RankState.RUNNING)
 """The verdict on a rank that nothing has to be said of; it bears on no other rank's."""
+PLAN_BYTES: Final = 1 << 20
+"""Plans of 20 ranks with 300 parameters each: a tenth of a second."""
 _ORDER: Final = {RankState.RUNNING: 0, RankState.LOST: 1, RankState.EXITED: 2}
 
 
 class Store:
     """Every rank whose ring is there, followed over time. Not for more than one thread."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, plan_bytes: int | None = None) -> None:
         self._host = host
+        self.plan_bytes = plan_bytes
+        """The most bytes of plans that one look reads, so that a thousand ranks keep no screen waiting; the others
+        follow at later looks. None reads all."""
         self._ranks: dict[str, TrackedRank] = {}
         self._attempts: dict[str, dict[int, tuple[TrackedRank, ...]]] | None = None
         """Job, attempt, ranks by number; None when a ring has come, gone or changed its header."""
 
     def take(self, update: SourceUpdate, moment: Moment) -> Snapshot:
         """Take what a source brought and look at all of it."""
-        ranks = self._ranks
+        ranks, reader = self._ranks, PlanReader(self.plan_bytes)
         present = {item.reading.path for item in update.rings} | {fault.path for fault in update.faults}
         for path in ranks.keys() - present:
             del ranks[path]
@@ -43,7 +48,7 @@ class Store:
                 self._attempts = None
             elif tracked.header is not item.reading.header:
                 self._attempts = None
-            tracked.take(item, moment.monotonic_ns)
+            tracked.take(item, moment.monotonic_ns, reader)
         return Snapshot(moment, self._jobs(moment), update.places, update.faults)
 
     def _jobs(self, moment: Moment) -> tuple[JobView, ...]:

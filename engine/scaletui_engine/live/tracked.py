@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui_engine.live.evidence import Evidence, Verdict
 from scaletui_engine.live.held import NOTHING, HeldMemo, held, held_on
 from scaletui_engine.live.history import History, Point
-from scaletui_engine.live.plan_document import JobPlan, parse_plan
+from scaletui_engine.live.plan_document import JobPlan, PlanFault, parse_plan
 from scaletui_engine.live.prediction import NO_PLAN, Prediction, predict
 from scaletui_engine.live.process import Life
 from scaletui_engine.live.record import Measured
@@ -44,6 +44,24 @@ OUT_OF_MEMORY: Final = "OutOfMemoryError"
 """The class PyTorch raises when its allocator finds no memory."""
 
 
+class PlanReader:
+    """Reads the plans of one poll: no more than so many bytes of them, or all where there is no limit."""
+
+    def __init__(self, most_bytes: int | None) -> None:
+        self._left = most_bytes
+
+    @property
+    def has_time(self) -> bool:
+        """Whether this poll reads another plan."""
+        return self._left is None or self._left > 0
+
+    def read(self, data: bytes) -> JobPlan | PlanFault:
+        """The plan in these bytes."""
+        if self._left is not None:
+            self._left -= len(data)
+        return parse_plan(data)
+
+
 class TrackedRank:
     """Takes the updates of one ring; `view` and `evidence` are what the job is judged and shown by."""
 
@@ -56,6 +74,7 @@ class TrackedRank:
         self._latest: Record | None = None
         """The newest that is no event."""
         self._plan_sequence = 0
+        self._is_plan_due = False
         self._plan: JobPlan | None = None
         self._prediction: Prediction = NO_PLAN
         self._sampled_peak: int | None = None
@@ -86,15 +105,16 @@ class TrackedRank:
         identity = self.header.identity
         return identity.job_id, identity.attempt, identity.rank
 
-    def take(self, update: RingUpdate, now_ns: int) -> None:
-        """Take what a poll brought."""
+    def take(self, update: RingUpdate, now_ns: int, reader: PlanReader) -> None:
+        """Take what a poll brought; a plan when the reader has time for it, at the latest in a later poll."""
         reading = update.reading
         changed = (
             reading.header.sequence != self.header.sequence or reading.plan_sequence != self._plan_sequence
         )
         self._update = update
-        if changed or self._newest is None:
-            self._take_plan()
+        self._is_plan_due = self._is_plan_due or changed or self._newest is None
+        if self._is_plan_due and reader.has_time:
+            self._take_plan(reader)
             self._view = None
         for records in (reading.steps, reading.samples, reading.events):
             for record in records:
@@ -149,11 +169,12 @@ class TrackedRank:
         elif record.event is Event.EXCEPTION:
             self._failure = record
 
-    def _take_plan(self) -> None:
+    def _take_plan(self, reader: PlanReader) -> None:
         reading = self._update.reading
+        self._is_plan_due = False
         self._plan_sequence = reading.plan_sequence
         if reading.plan is not None:
-            plan = parse_plan(reading.plan)
+            plan = reader.read(reading.plan)
             self._plan = plan if isinstance(plan, JobPlan) else None
             self._has_units = self._plan is not None and bool(self._plan.groups)
             self._prediction = predict(plan)

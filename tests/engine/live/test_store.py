@@ -7,6 +7,7 @@ import tracemalloc
 from itertools import pairwise
 
 import pytest
+from live_rings import MadeUpJob
 
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.header import parse_header
@@ -15,6 +16,7 @@ from scaletui_engine.live.history import LONG, RECENT, History, Point
 from scaletui_engine.live.process import Host, Life
 from scaletui_engine.live.record import parse_record
 from scaletui_engine.live.ring import RingReading
+from scaletui_engine.live.ring_source import RingSource
 from scaletui_engine.live.snapshot import Moment
 from scaletui_engine.live.source import RingUpdate, SourceUpdate
 from scaletui_engine.live.store import Store
@@ -188,3 +190,19 @@ def test_a_day_of_samples_takes_no_more_memory_than_four_hours(update, make_reco
             sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     assert max(sizes) < sizes[0] + 64 * sys.getsizeof(templates[0]) + 200_000
+
+
+def test_many_plans_are_read_a_few_at_a_look(tmp_path):
+    folder = tmp_path / "rings"
+    folder.mkdir(mode=0o700)
+    source = RingSource(str(folder))
+    store, moment = Store(source.host, plan_bytes=1), Moment(0, 0)
+    with MadeUpJob(folder, 4) as job:
+        job.plan()
+        job.step(1)
+        read = [
+            sum(rank.plan is not None for rank in store.take(source.poll(moment), moment).jobs[0].ranks)
+            for _ in range(5)
+        ]
+    source.close()
+    assert read == [1, 2, 3, 4, 4]

@@ -14,7 +14,7 @@ from scaletui.live.poller import SHORTEST_S, Look, Polled, Poller
 from scaletui_engine.live.driver.nvml_source import NvmlSource
 from scaletui_engine.live.ring_source import RingSource
 from scaletui_engine.live.snapshot import Snapshot
-from scaletui_engine.live.store import Store
+from scaletui_engine.live.store import PLAN_BYTES, Store
 from scaletui_probe.directory import ring_directory
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Watcher:
 
     def look(self) -> Snapshot:
         """One snapshot, now: of every source what it says within ONCE_S."""
+        self._store.plan_bytes = None
         deadline = time.monotonic() + ONCE_S
         with self._looking(), self._news:
             while not all(poller.has_answered for poller in self._pollers):
@@ -98,7 +99,7 @@ class Watcher:
         return not is_over()
 
     def _rings_poller(self, source: RingSource) -> Poller[Snapshot]:
-        store = Store(source.host)
+        store = self._store = Store(source.host, PLAN_BYTES)
 
         def look(moment: Moment) -> Look[Snapshot]:
             return Look(store.take(source.poll(moment), moment))
