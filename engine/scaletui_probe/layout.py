@@ -241,11 +241,12 @@ MEASURES: tuple[str, ...] = (
 `step` is the number of optimizer steps done and `step_ns` the time from the one before the last to the last.
 `*_device` is held on accelerators and `*_host` in the process's own memory; a CPU job holds everything in
 `*_host`. States (weights to buffers) were counted at step `counted_at_step`: in the hooks around that step,
-each storage once. Where optimized parameters lie outside FSDP2's modules (plain, DDP and FSDP1 jobs), buffers
-are not available and frozen weights that no optimizer holds are in no measure. `allocated_peak_seen` is the
-largest `allocated_peak` or `allocated` this process has shown; it does not fall when the job resets its
+each storage once. Gradients are in records of steps, and of events in FSDP2 jobs: the sampling thread never
+looks at them. Where optimized parameters lie outside FSDP2's modules (plain, DDP, FSDP1 and DeepSpeed jobs),
+buffers are not available and frozen weights that no optimizer holds are in no measure. `allocated_peak_seen`
+is the largest `allocated_peak` or `allocated` this process has shown; it does not fall when the job resets its
 peaks. `groups_unsharded` is how many FSDP groups hold unsharded weights; bit g of the record's
-`unsharded_groups` is group g.
+`unsharded_groups` is group g. Nothing unsharded is available where FSDP1 hides its flat parameters.
 """
 
 REASON_GROUPS: tuple[str, ...] = ("step", "allocator", "driver", "host", "states", "unsharded")
