@@ -37,20 +37,7 @@ def turns(contents: Contents) -> tuple[Turn, ...]:
     for _, count in contents.layers:
         edges |= {start, start + count - 1}
         start += count
-    if total > 3 and _falls(contents):
-        edges.discard(1)
     return tuple([turn(contents, layer) for layer in sorted(edges, reverse=True) if 0 <= layer < total])
-
-
-def _falls(contents: Contents) -> bool:
-    """Whether memory falls from turn to turn: then the second layer needs no more than one before its turn.
-
-    A turn frees what its layer kept and leaves the layer's sharded gradients, if those do not exist yet.
-    """
-    (kind, _), *others = contents.layers
-    if others or contents.offloaded or contents.uneven:
-        return False
-    return kind.activations.kept_bytes >= (kind.states.gradients if _reduces_each(contents) else 0)
 
 
 def turn(contents: Contents, layer: int) -> Turn:
