@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from live_rings import GIB, MadeUpJob, record
 from looks import Story, looks
 
+from scaletui.cli import main
 from scaletui.state.live import LiveState
 from scaletui.text.glyphs import ASCII
 from scaletui.text.numbers import numbers_for
@@ -17,8 +19,11 @@ from scaletui.view.pen import Pen
 from scaletui.view.row import row_width
 from scaletui_engine.live.evidence import RankState, Verdict, What
 from scaletui_engine.live.post_mortem import Departure
+from scaletui_probe.layout import Event, Kind
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scaletui_engine.live.snapshot import RankView
 
 PEN = Pen(ASCII, numbers_for("en"))
@@ -52,6 +57,36 @@ def test_a_job_without_memory_tells_everything() -> None:
     assert "    rank 1  step 9  +0.0 s        RuntimeError, when a peer had gone" in said
     assert "rank 0 asked for 2.0 GiB with 1.0 GiB left on its GPU. It held: weights" in said
     assert "Last steps of rank 0: 5: 0." in said
+
+
+def test_a_folder_of_rings_that_a_job_without_memory_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Written by the probe's own writer in the name of a process that has gone."""
+    folder = tmp_path / "rings"
+    folder.mkdir(mode=0o700)
+    held = {
+        "weights_device": 10 * GIB,
+        "optimizer_device": 20 * GIB,
+        "allocated": 79 * GIB,
+        "active": 79 * GIB,
+    }
+    with MadeUpJob(folder, pid_start_ticks=1, device_type="cuda", device_uuid="GPU-1") as job:
+        job.plan()
+        job.step(
+            7, gradients_device=10 * GIB, reserved=79 * GIB, driver_free=GIB, driver_total=80 * GIB, **held
+        )
+        oom = record(Kind.EVENT, {**held, "step": 7}, Event.OOM)
+        job.rings[1].put(oom._replace(event_values=(2 * GIB, GIB)))
+        raised = record(Kind.EVENT, {**held, "step": 7}, Event.EXCEPTION)
+        job.rings[1].put(raised._replace(text="OutOfMemoryError"))
+    assert main(["live", "--once", "--dir", str(folder)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 rank 1 step 7" in said
+    assert "out of memory: OutOfMemoryError" in said
+    assert "rank 1 asked for 2.0 GiB with 1.0 GiB left on its GPU." in said
+    assert "It held: weights 10.0 GiB, optimizer 20.0 GiB, activations and temporaries 49.0 GiB." in said
+    assert "Last steps of rank 1: 7: 0.400 s; memory 79.0 GiB" in said
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
