@@ -122,8 +122,10 @@ class BudgetScreen(PlanScreen):
             return
         try:
             other = answer(read_scenario(name))
-        except (ScenarioError, OSError) as error:
+        except ScenarioError as error:
             self.post_message(Noticed(Notice(refusal(error), "error")))
+        except OSError as error:
+            self.post_message(Noticed(Notice(f"{error.strerror}: {name}", "error")))
         else:
             self._show_beside(other)
 
