@@ -22,6 +22,7 @@ from scaletui.view.live_alerts import alert_rows
 from scaletui.view.live_answer import answer_rows, header_facts
 from scaletui.view.live_compare import compare_rows
 from scaletui.view.live_details import details_rows
+from scaletui.view.live_driver_words import trouble_facts
 from scaletui.view.live_empty import empty_rows
 from scaletui.view.live_explain import explain_rows
 from scaletui.view.live_ranks import rank_height, ranks_rows, shown_ranks
@@ -209,7 +210,9 @@ class LiveScreen(PageScreen, ExportingScreen):
 
     def facts(self) -> tuple[str, ...]:
         """What the header says in place of the scenario."""
-        return header_facts(self.state)
+        pen = None if self.session is None else self.session.pen
+        troubles = () if pen is None else trouble_facts(self.snapshot, pen)
+        return (*troubles, *header_facts(self.state))
 
     def tell_header(self) -> None:
         """Hand the header its facts, where they are others."""

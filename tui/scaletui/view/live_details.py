@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state import live as state_of
 from scaletui.text.language import N_, tr
 from scaletui.view.live_answer import short_command
+from scaletui.view.live_driver_details import rank_gpu_rows
 from scaletui.view.live_forecast import forecast_rows
 from scaletui.view.live_words import category_name, reason_text, state_name, verdict_role, verdict_text
 from scaletui.view.row import Row, Span, fit
@@ -54,6 +55,7 @@ def details_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
         fit((), box.width),
         rule_row(tr("allocator"), box.width, pen),
         *_allocator(rank, box.width, pen),
+        *(rank_gpu_rows(rank, state.shown, box.width, pen) if state.shown else ()),
         *forecast_rows(rank, box.width, pen),
         *event_rows(rank, box.width, pen),
         fit((), box.width),
