@@ -9,6 +9,7 @@ from scaletui.view.cells import crop
 from scaletui.view.live_bar import equation_rows
 from scaletui.view.live_driver import gpu_label
 from scaletui.view.live_driver_words import (
+    is_trouble,
     lack_text,
     lost_text,
     ranks_text,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui_engine.live.driver.matching import Seat
     from scaletui_engine.live.driver.reading import DriverProcess, DriverView, Figure
-    from scaletui_engine.live.snapshot import Moment, Snapshot
+    from scaletui_engine.live.snapshot import Moment, RankView, Snapshot
 
 WIDEST: Final = 76
 """A figure further from its name is not read as its own."""
@@ -44,6 +45,21 @@ def driver_detail_rows(snapshot: Snapshot, chosen: int, box: Box, pen: Pen) -> t
     seat = found[min(chosen, len(found) - 1)]
     rows = tuple(_rows(seat, snapshot, box.width, pen))[: box.height]
     return tuple(fit(row, box.width) for row in rows)
+
+
+def rank_gpu_rows(rank: RankView, snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
+    """What the driver says of a rank's GPU, beside what the rank says; nothing where it does not know it."""
+    for seat in seats(snapshot):
+        if any(other.path == rank.path for other in seat.ranks):
+            yield fit((), width)
+            yield rule_row(f"GPU {gpu_label(seat)}", width, pen)
+            if seat.view.state is DriverState.LOST:
+                yield from wrapped(lost_text(seat.view, snapshot.moment, pen), width, "error")
+            else:
+                yield pair_row(tr("driver"), _told_bytes(seat.view.used, pen), width, pen)
+                yield from _figures(seat.view, snapshot.moment, width, pen)
+    for source in filter(is_trouble, snapshot.sources):
+        yield from wrapped(source_text(source, snapshot.moment, pen), width, "warn")
 
 
 def source_rows(snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
@@ -108,6 +124,10 @@ def _whose(process: DriverProcess, rank: int | None) -> str:
     if not process.here:
         words.append(tr("pid not in this namespace"))
     return ", ".join(words)
+
+
+def _told_bytes(value: Figure, pen: Pen) -> str:
+    return "-" if isinstance(value, NotAvailable) else pen.numbers.size(value)
 
 
 def _told(value: Figure, form: str) -> str:

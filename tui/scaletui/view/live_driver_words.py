@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from scaletui.view.pen import Pen
     from scaletui_engine.live.driver.reading import DriverView, SourceStatus
-    from scaletui_engine.live.snapshot import Moment, RankView
+    from scaletui_engine.live.snapshot import Moment, RankView, Snapshot
 
 OLD_S: Final = 3.0
 """An age that is worth a word; younger figures are as new as they get."""
@@ -95,3 +95,12 @@ def is_trouble(source: SourceStatus) -> bool:
     """Whether a fault is worth a warning: a machine without a driver is none."""
     quiet = (Lack.NO_BINDING, Lack.NO_DRIVER, Lack.NOT_ASKED)
     return source.fault is not None and source.fault.lack not in quiet
+
+
+def trouble_facts(snapshot: Snapshot | None, pen: Pen) -> tuple[str, ...]:
+    """For the header of every view: the sources that do not answer."""
+    if snapshot is None:
+        return ()
+    return tuple(
+        source_text(source, snapshot.moment, pen) for source in snapshot.sources if is_trouble(source)
+    )
