@@ -244,8 +244,8 @@ MEASURES: tuple[str, ...] = (
 each storage once. Gradients are in records of steps, and of events in FSDP2 jobs: the sampling thread never
 looks at them. Where optimized parameters lie outside FSDP2's modules (plain, DDP, FSDP1 and DeepSpeed jobs),
 buffers are not available and frozen weights that no optimizer holds are in no measure. `allocated_peak_seen`
-is the largest `allocated_peak` or `allocated` this process has shown; it does not fall when the job resets its
-peaks. `groups_unsharded` is how many FSDP groups hold unsharded weights; bit g of the record's
+is the largest `allocated_peak` or `allocated` this process has shown; it does not fall when the job resets
+its peaks. `groups_unsharded` is how many FSDP groups hold unsharded weights; bit g of the record's
 `unsharded_groups` is group g. Nothing unsharded is available where FSDP1 hides its flat parameters.
 """
 
