@@ -62,7 +62,8 @@ def post_mortem(job: JobView) -> PostMortem | None:
     still_there = len(job.ranks) - len(gone)
     if not gone or (still_there and not any(is_troubled(item.rank) for item in gone)):
         return None
-    ordered = tuple(sorted(gone, key=_order))
+    told_ns = min((item.wall_ns for item in gone if item.told and _is_own_fault(item.rank)), default=None)
+    ordered = tuple(sorted(gone, key=lambda item: _order(item, told_ns)))
     return PostMortem(ordered, still_there, _is_known(ordered), _out_of_memory(job))
 
 
@@ -95,10 +96,16 @@ def _is_own_fault(rank: RankView) -> bool:
     )
 
 
-def _order(item: Departure) -> tuple[bool, bool, int, int, int]:
-    """Causes before what follows from them; both by time; those that ended in order last."""
-    rank = item.rank
-    return not is_troubled(rank), item.follows, item.wall_ns, calm(rank.verdict.what), rank.identity.rank
+def _order(item: Departure, told_ns: int | None) -> tuple[bool, bool, bool, int, int, int]:
+    """Causes before what follows from them, both by time; those that ended in order last.
+
+    A rank that may have been killed or only ended comes behind one that told at about that time of a fault of
+    its own; it is doubted all the same who was first.
+    """
+    rank, what = item.rank, item.rank.verdict.what
+    is_later = told_ns is not None and item.wall_ns > told_ns - SLACK_NS
+    may_follow = what is What.KILLED_OR_ENDED and is_later
+    return not is_troubled(rank), item.follows, may_follow, item.wall_ns, calm(what), rank.identity.rank
 
 
 def _is_known(ordered: tuple[Departure, ...]) -> bool:

@@ -79,6 +79,8 @@ BY_LAUNCHER = rank(2, What.ENDED_BY_LAUNCHER, "SIGTERM", at_s=99.0)
             [failed(0, "RuntimeError", 100.2), failed(1, "RuntimeError", 100.1)], [1, 0], True, id="all-alike"
         ),
         pytest.param([rank(0, What.FINISHED, told=99.0), rank(1, *KILLED)], [1, 0], True, id="one-finished"),
+        pytest.param([silent(0, 100.0), failed(1, "KeyError", 100.5)], [1, 0], False, id="told-of-its-fault"),
+        pytest.param([silent(0, 95.0), failed(1, "KeyError", 100.5)], [0, 1], True, id="silent-long-before"),
     ],
 )  # fmt: skip
 def test_order(ranks, order, is_known):
