@@ -91,7 +91,7 @@ def _clock(item: Departure) -> str:
 
 
 def _after(first: Departure, item: Departure, pen: Pen) -> str:
-    seconds = (item.wall_ns - first.wall_ns) / 1e9
+    seconds = round((item.wall_ns - first.wall_ns) / 1e9, 1)
     return f"{'+' if seconds >= 0 else '-'}{pen.numbers.fixed(abs(seconds), 1)} s"
 
 
