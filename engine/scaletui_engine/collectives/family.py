@@ -5,6 +5,7 @@ Sources of the volumes: Thakur, Rabenseifner and Gropp, IJHPCA 2005; Patarasuk a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
@@ -173,4 +174,4 @@ def _first(played: Played, procedure: Procedure) -> Held | None:
 
 def _owners(procedure: Procedure, starts: tuple[int, ...]) -> tuple[int, ...]:
     ends = [block(procedure.elements, procedure.ranks, rank)[1] for rank in range(procedure.ranks)]
-    return tuple(next((rank for rank, end in enumerate(ends) if start < end), 0) for start in starts)
+    return tuple(min(bisect_right(ends, start), procedure.ranks - 1) for start in starts)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.errors import ValueRangeError
@@ -72,6 +73,15 @@ class Player:
         """Index of the last frame."""
         return len(self.procedure.steps)
 
+    @cached_property
+    def totals(self) -> tuple[int, ...]:
+        """Bytes that every rank has sent at the end."""
+        sums = [0] * self.procedure.ranks
+        for step in self.procedure.steps:
+            for each in step.transfers:
+                sums[each.source] += each.elements * self.item
+        return tuple(sums)
+
     def frame(self, index: int) -> Frame:
         """The moment after so many steps. Raises ValueRangeError for one that there is not."""
         if not 0 <= index <= self.last:
@@ -114,10 +124,9 @@ class Player:
 
 def block_starts(procedure: Procedure) -> tuple[int, ...]:
     """Where the blocks begin: at every boundary of a message."""
-    cuts = {0}
-    for each in procedure.steps:
-        for transfer in each.transfers:
-            cuts |= {transfer.start, transfer.stop, *transfer.lands}
+    messages = [each for step in procedure.steps for each in step.transfers]
+    cuts = {0} | {each.start for each in messages} | {each.stop for each in messages}
+    cuts |= {edge for each in messages if each.place is not None for edge in each.lands}
     return tuple(sorted(cut for cut in cuts if cut < max(procedure.elements, 1)))
 
 

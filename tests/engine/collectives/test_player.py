@@ -85,6 +85,7 @@ def test_the_bytes_of_the_rank_that_sends_most_are_the_formula(name: str) -> Non
     for played in shapes(name):
         player = player_of(played)
         assert max(player.frame(player.last).sent) == volume(played).factor * played.payload
+        assert player.totals == player.frame(player.last).sent
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -70,11 +70,10 @@ class Sight:
         """The formula."""
         return volume(self.played)
 
-    @cached_property
+    @property
     def total(self) -> int:
         """Bytes that the rank will have sent."""
-        item = self.player.item
-        return self.player.procedure.sent(self.rank) * item
+        return self.player.totals[self.rank]
 
     @property
     def sums(self) -> bool:
@@ -104,21 +103,28 @@ class Sight:
         """All blocks of a rank."""
         held, spent = self.frame.held[rank], self.frame.spent[rank]
         arrived, left = self._arrived.get(rank, frozenset()), self._left.get(rank, frozenset())
-        return tuple(
-            self._block(bits, owner, (bool(spent >> place & 1), place in arrived, place in left))
-            for place, (bits, owner) in enumerate(zip(held, self._owners, strict=True))
-        )
+        known: dict[tuple[int, bool, Stand], Block] = {}
+        found: list[Block] = []
+        for place, (bits, owner) in enumerate(zip(held, self._owners, strict=True)):
+            done = is_done(self.played, bits, owner)
+            marks = (bool(spent >> place & 1), place in arrived, place in left)
+            key = (bits, done, self._stand(bits, done, marks))
+            if key not in known:
+                known[key] = self._block(*key)
+            found.append(known[key])
+        return tuple(found)
 
-    def _block(self, bits: int, owner: int, marks: tuple[bool, bool, bool]) -> Block:
+    def _stand(self, bits: int, done: bool, marks: tuple[bool, bool, bool]) -> Stand:
         spent, arrives, leaves = marks
-        done = is_done(self.played, bits, owner)
-        stand = Stand.DONE if done else Stand.PART if bits else Stand.EMPTY
-        if spent and not done:
-            stand = Stand.SPENT
         # An exchange sends from a buffer of its own: what has arrived at that place stays.
         stays = done and self.played.op is Collective.ALL_TO_ALL
         if arrives or (leaves and not stays):
-            stand = Stand.ARRIVES if arrives else Stand.LEAVES
+            return Stand.ARRIVES if arrives else Stand.LEAVES
+        if done:
+            return Stand.DONE
+        return Stand.SPENT if spent else Stand.PART if bits else Stand.EMPTY
+
+    def _block(self, bits: int, done: bool, stand: Stand) -> Block:
         if not self.sums:
             return Block(stand, bits.bit_length() - 1, float(done) if bits else 0.0)
         return Block(stand, bits.bit_count(), bits.bit_count() / self.played.ranks)
@@ -133,8 +139,9 @@ class Sight:
         return sum(is_done(self.played, bits, owner) for bits, owner in held)
 
 
+@lru_cache(maxsize=4)
 def sight_of(choice: Choice, playback: Playback, rank: int, index: int) -> Sight:
-    """What a reader sees of a choice at a frame."""
+    """What a reader sees of a choice at a frame; every part of the screen asks for it."""
     player = _player(choice.played)
     place = min(max(rank, 0), choice.played.ranks - 1)
     return Sight(choice, player, player.frame(min(max(index, 0), player.last)), playback, place)
@@ -173,15 +180,7 @@ def _way(played: Played, name: str) -> Way:
         for each in step.transfers
         if other.crosses(each.source, each.target)
     )
-    return Way(name, player.last, volume(other), max(_sent(player)), crossing * player.item)
-
-
-def _sent(player: Player) -> list[int]:
-    sums = [0] * player.procedure.ranks
-    for step in player.procedure.steps:
-        for each in step.transfers:
-            sums[each.source] += each.elements * player.item
-    return sums
+    return Way(name, player.last, volume(other), max(player.totals), crossing * player.item)
 
 
 @lru_cache(maxsize=16)

@@ -84,8 +84,10 @@ def _rank(sight: Sight, rank: int, layout: Layout, room: tuple[int, Pen]) -> Ite
     mark = pen.glyphs.pointer if chosen else " "
     label = Span(left(f"{mark}r{rank}", LABEL), "accent" if chosen else "text")
     blocks = _grouped(sight.blocks(rank), layout.blocks_a_cell)
+    kinds = dict.fromkeys(blocks)
     for line in range(layout.lines):
-        cells = merge(span for block in blocks for span in _cell(block, line, layout, pen))
+        drawn = {block: tuple(_cell(block, line, layout, pen)) for block in kinds}
+        cells = merge(span for block in blocks for span in drawn[block])
         side = _side(sight, rank, layout, pen) if line == 0 else ()
         yield fit((label if line == 0 else Span(" " * LABEL), *cells, *side), width)
 
