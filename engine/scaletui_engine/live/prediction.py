@@ -27,6 +27,8 @@ class Unpredicted(StrEnum):
     NOTHING = ""
     NO_PLAN = "no plan yet"
     """The job has not made its first optimizer step."""
+    UNREAD = "the plan has not been read yet"
+    """Plans of many ranks are read a few at a time."""
     PLAN_BROKEN = "the plan cannot be read"
     PLAN_CUT = "the plan is cut"
     """More parameters than fit into the ring."""
@@ -51,6 +53,7 @@ class Prediction:
 
 
 NO_PLAN: Final = Prediction(NOTHING, Unpredicted.NO_PLAN)
+UNREAD: Final = Prediction(NOTHING, Unpredicted.UNREAD)
 _WRAPPERS: Final = ("fsdp2", "fsdp1", "plain")
 _WITHOUT_STATE: Final = OptimizerRule(Moments(0, steps=False), 0)
 

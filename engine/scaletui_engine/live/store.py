@@ -28,8 +28,8 @@ class Store:
     def __init__(self, host: Host, plan_bytes: int | None = None) -> None:
         self._host = host
         self.plan_bytes = plan_bytes
-        """The most bytes of plans that one look reads, so that a thousand ranks keep no screen waiting; the others
-        follow at later looks. None reads all."""
+        """The most bytes of plans that one look reads, so that a thousand ranks keep no screen waiting: the
+        rest follows at later looks. None reads all."""
         self._ranks: dict[str, TrackedRank] = {}
         self._attempts: dict[str, dict[int, tuple[TrackedRank, ...]]] | None = None
         """Job, attempt, ranks by number; None when a ring has come, gone or changed its header."""

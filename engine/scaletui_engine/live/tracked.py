@@ -10,7 +10,7 @@ from scaletui_engine.live.evidence import Evidence, Verdict
 from scaletui_engine.live.held import NOTHING, HeldMemo, held, held_on
 from scaletui_engine.live.history import History, Point
 from scaletui_engine.live.plan_document import JobPlan, PlanFault, parse_plan
-from scaletui_engine.live.prediction import NO_PLAN, Prediction, predict
+from scaletui_engine.live.prediction import NO_PLAN, UNREAD, Prediction, predict
 from scaletui_engine.live.process import Life
 from scaletui_engine.live.record import Measured
 from scaletui_engine.live.snapshot import Allocator, Happening, RankView
@@ -116,6 +116,8 @@ class TrackedRank:
         if self._is_plan_due and reader.has_time:
             self._take_plan(reader)
             self._view = None
+        elif self._is_plan_due and reading.plan is not None and self._prediction is NO_PLAN:
+            self._prediction, self._view = UNREAD, None
         for records in (reading.steps, reading.samples, reading.events):
             for record in records:
                 self._take_record(record)

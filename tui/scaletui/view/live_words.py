@@ -72,6 +72,7 @@ _UNPREDICTED: Final = MappingProxyType(
     {
         Unpredicted.NOTHING: "",
         Unpredicted.NO_PLAN: N_("no prediction: the job has not made its first optimizer step"),
+        Unpredicted.UNREAD: N_("no prediction yet: plans of many ranks are read a few at a time"),
         Unpredicted.PLAN_BROKEN: N_("no prediction: the plan cannot be read ({detail})"),
         Unpredicted.PLAN_CUT: N_("no prediction: the plan holds {detail} parameters"),
         Unpredicted.WRAPPER: N_("no prediction: no rule for {detail}"),
