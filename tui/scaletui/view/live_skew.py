@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scaletui.state import live as state_of
 from scaletui.state.live_list import skew_of
-from scaletui.text.language import ntr, tr
+from scaletui.text.language import N_, ntr, tr
 from scaletui.view.row import Row, Span, fit, row_width
 from scaletui_engine.live.skew import Lag
 
@@ -30,8 +30,8 @@ def skew_rows(state: LiveState, width: int, pen: Pen) -> tuple[Row, ...]:
     lines = [
         _spread(tr(name), spread, form, pen)
         for name, spread, form in (
-            ("memory", memory, pen.numbers.size),
-            ("step time", time, lambda value: pen.numbers.seconds(value / 1e9)),
+            (N_("memory"), memory, pen.numbers.size),
+            (N_("step time"), time, lambda value: pen.numbers.seconds(value / 1e9)),
         )
         if spread is not None and spread.most
     ]
