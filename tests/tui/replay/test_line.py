@@ -41,7 +41,8 @@ def test_rows_are_as_wide_as_asked(recording: Recording, width: int, position: f
 def test_words_before_and_after_the_event(recording: Recording) -> None:
     reel = reel_of(recording)
     before, track = line_rows(reel, Playback(4.0, speed=2.0, playing=True), 80, PEN)
-    assert text(before).startswith("- > x2  0:04 of 0:19 ---")
+    assert text(before).startswith("- > x2  0:04 of 0:19  20:26:44 UTC ---")
+    assert text(line_rows(reel, Playback(4.0), 60, PEN)[0]).startswith("- = x1  0:04 of 0:19 ---")
     assert text(before).endswith("---")
     assert text(track)[1 + round(10.0 / 19.5 * 77)] == "K"
     after, _ = line_rows(reel, Playback(13.0), 80, PEN)

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from scaletui.state import live as state_of
@@ -17,6 +16,7 @@ from scaletui.view.cells import crop, left, width_of
 from scaletui.view.live_words import category_name, verdict_role
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
+from scaletui.view.time_of_day import time_of_day
 from scaletui_engine.live.post_mortem import PostMortem, last_steps, post_mortem
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _departures(found: PostMortem, width: int, pen: Pen) -> Iterator[Row]:
     number = "1" if found.is_order_known else "1?"
     names = [tr("rank {rank}", rank=item.rank.identity.rank) for item in found.departures]
     steps = [_step(item.rank, pen) for item in found.departures]
-    times = [_clock(first), *(_after(first, item, pen) for item in found.departures[1:])]
+    times = [time_of_day(first.wall_ns), *(_after(first, item, pen) for item in found.departures[1:])]
     widths = [max(map(width_of, column)) for column in (names, steps, times)]
     for index, item in enumerate(found.departures):
         words = (names[index], steps[index], times[index])
@@ -83,11 +83,6 @@ def _departures(found: PostMortem, width: int, pen: Pen) -> Iterator[Row]:
 
 def _step(rank: RankView, pen: Pen) -> str:
     return tr("no step") if rank.step is None else tr("step {step}", step=pen.numbers.integer(rank.step))
-
-
-def _clock(item: Departure) -> str:
-    """The time of day of the machine's clock, told as what everybody can compare."""
-    return datetime.fromtimestamp(item.wall_ns / 1e9, tz=timezone.utc).strftime("%H:%M:%S UTC")
 
 
 def _after(first: Departure, item: Departure, pen: Pen) -> str:

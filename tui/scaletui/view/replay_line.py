@@ -1,6 +1,6 @@
 """The time line of a replay: how it runs and where it is, what happened last, and marks over time.
 
-- > x1  0:42 of 1:28 ---- 14:03:22 ---------------------- rank 2 killed, 10 s ago -
+- > x1  0:42 of 1:28  14:03:22 UTC ---------------- rank 2: killed, 10 s ago -
   S----------------------EK------R---------#------------------------------------X
 """
 
@@ -16,6 +16,7 @@ from scaletui.view.live_ranks import age_text
 from scaletui.view.live_words import verdict_text
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.schedule_times import plain
+from scaletui.view.time_of_day import time_of_day
 from scaletui_engine.live.evidence import RankState, Verdict, What
 from scaletui_engine.live.judgement import calm
 from scaletui_engine.live.recording.marks import MarkKind
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 HEIGHT: Final = 2
 SECONDS: Final = 60
+ROOMY: Final = 80
+"""Columns from which the time of day stands there too."""
 EDGE: Final = 1
 """Blank cells at either end of the track."""
 LETTERS: Final = MappingProxyType({
@@ -118,7 +121,8 @@ def _word(mark: Mark) -> str:
 def _words_row(reel: Reel, playback: Playback, width: int, pen: Pen) -> Row:
     sign = pen.glyphs.play if playback.playing else pen.glyphs.pause
     speed = f"{sign} {pen.glyphs.times}{plain(playback.speed, pen, 3)}"
-    left = f"{speed}  {where_text(reel, playback)}"
+    clock = time_of_day(reel.start_wall_ns + int(playback.position) * 1_000_000_000)
+    left = f"{speed}  {where_text(reel, playback)}" + (f"  {clock}" if width >= ROOMY else "")
     right, role = _news(reel, playback, pen)
     line = pen.glyphs.horizontal
     room = width - width_of(left) - 8
