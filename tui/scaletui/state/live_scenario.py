@@ -56,6 +56,15 @@ def batch_told(state: LiveState, text: str) -> LiveState | None:
     return replace(state, batches=(*others, (job.id, Batch(micro_batch, seq))))
 
 
+def told_rank(state: LiveState, rank: RankView) -> RankView:
+    """The rank with the batch that a person told, for rules that need one; itself where nobody did."""
+    told, identity = batch_of(state, rank), rank.identity
+    if (told.micro_batch, told.seq) == (identity.micro_batch, identity.sequence_length):
+        return rank
+    identity = replace(identity, micro_batch=told.micro_batch, sequence_length=told.seq)
+    return replace(rank, identity=identity)
+
+
 def scenario_of(state: LiveState, rank: RankView) -> Rebuilt | Unbuilt:
     """The job of a rank as a scenario, or why it is none."""
     if rank.plan is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
-from scaletui.state.live_scenario import batch_of, foretold_of, rise_of, scenario_of
+from scaletui.state.live_scenario import batch_of, foretold_of, rise_of, scenario_of, told_rank
 from scaletui.text.language import tr
 from scaletui.view.bars import chip
 from scaletui.view.cells import left, right, width_of
@@ -61,7 +61,7 @@ def compare_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     rows += [_row(line, widths, box.width, pen) for line in lines]
     for text in _missing(state, rank):
         rows += wrapped(text, box.width, "dim")
-    for text in suspect_lines(rank, pen):
+    for text in suspect_lines(told_rank(state, rank), pen):
         rows += wrapped(f"{pen.glyphs.bad} {text}", box.width, "warn")
     return tuple(rows[: box.height])
 
@@ -71,7 +71,8 @@ def compare_height(state: LiveState, width: int, pen: Pen) -> int:
     rank = state_of.rank(state)
     if rank is None:
         return 0
-    texts = (*_missing(state, rank), *(f"{pen.glyphs.bad} {text}" for text in suspect_lines(rank, pen)))
+    suspects = suspect_lines(told_rank(state, rank), pen)
+    texts = (*_missing(state, rank), *(f"{pen.glyphs.bad} {text}" for text in suspects))
     lines = len(_shown(rank)) + len(_rise(state, rank, pen))
     return 1 + lines + sum(len(tuple(wrapped(text, width))) for text in texts)
 
