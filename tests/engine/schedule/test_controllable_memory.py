@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.schedule.check import check
 from scaletui_engine.schedule.result import evaluate
 from scaletui_engine.schedule.shape import Choices
@@ -63,3 +64,11 @@ def test_any_shape_is_complete_and_never_worse_than_repeated_blocks(
         assert found.activations.peak.max() / 2 <= PEAK[name](ranks)
         assert found.timeline.spans.max() <= repeated.timeline.spans.max()
         assert found.timeline.makespan <= repeated.timeline.makespan
+
+
+def test_too_many_places_are_refused_unless_blocks_are_only_repeated(make: Make) -> None:
+    with pytest.raises(
+        ValueRangeError, match=r"v-half re-orders 262400 places .*; nearest valid: 819 microb"
+    ):
+        make("v-half", 160, 820)
+    assert make("v-half", 160, 820, 2, AS_REPEATED).actions == 160 * 820 * 6

@@ -33,6 +33,8 @@ SCHEDULE: Final = (
     N_("microbatches {equation} = 1"),
     N_("group {group} is outside ranks {ranks} ... microbatches {microbatches}"),
     N_("zb-auto tries {places} places (ranks x microbatches) eight ways: more than {most}"),
+    N_("{name} re-orders {places} places (stages x microbatches): more than {most}"),
+    N_("{count} microbatches, or blocks repeated without re-ordering"),
     N_("memory limit {limit} < 1 microbatch"),
     N_("zb-auto: rank {rank} holds {held} > memory limit {limit} microbatches"),
     # times and bytes

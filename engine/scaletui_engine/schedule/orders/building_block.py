@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.schedule.code import forward, input_grad, weight_grad
 from scaletui_engine.schedule.orders.reorder import drained, filled
 from scaletui_engine.schedule.orders.slots import Slots
@@ -25,15 +26,17 @@ if TYPE_CHECKING:
 
 INTERVAL: Final = 6
 """Slots between one microbatch and the next: F, I and W of two chunks."""
+MAX_PLACES: Final = 1 << 18
+"""Stages x microbatches that are re-ordered: some seconds."""
 
 
 def rows_half(request: Request) -> Rows:
-    """Half of 1F1B's activations: (ranks + 2) // 2 microbatches."""
+    """Half of 1F1B's activations: (ranks + 2) // 2 microbatches. Raises ValueRangeError beyond MAX_PLACES."""
     return _rows(request, _half, (request.shape.ranks + 2) // 2)
 
 
 def rows_min(request: Request) -> Rows:
-    """A third of 1F1B's activations: (ranks + 4) // 3 microbatches."""
+    """A third of 1F1B's activations: (ranks + 4) // 3 microbatches. Raises as `rows_half`."""
     return _rows(request, _min, (request.shape.ranks + 4) // 3)
 
 
@@ -52,10 +55,20 @@ def _rows(request: Request, block: Callable[[int, int], Block], most: int) -> Ro
     ranks, microbatches = request.shape.ranks, request.shape.microbatches
     rows = [_row(rank, ranks, microbatches, block(rank, ranks)) for rank in range(ranks)]
     if request.choices.reordered:
+        _require_few(request)
         slots = Slots(rows, 2 * most)
         filled(slots)
         drained(slots, microbatches)
     return [[row[slot] for slot in sorted(row)] for row in rows]
+
+
+def _require_few(request: Request) -> None:
+    places = request.shape.stages * request.shape.microbatches
+    if places > MAX_PLACES:
+        raise ValueRangeError(
+            f"{request.name} re-orders {places} places (stages x microbatches): more than {MAX_PLACES}",
+            f"{MAX_PLACES // request.shape.stages} microbatches, or blocks repeated without re-ordering",
+        )
 
 
 def _row(rank: int, ranks: int, microbatches: int, block: Block) -> Row:

@@ -62,20 +62,19 @@ class Slots:
 
     def pull(self, code: Code) -> None:
         """To the first free slot that its input and the memory allow."""
-        rank, slot = self.rank(code), self.at[code]
+        rank, slot, kind = self.rank(code), self.at[code], code & KIND_MASK
         free, held = self.free[rank], self.held[rank]
-        open_slots = free[bisect_left(free, self.earliest(code)) : bisect_left(free, slot)]
-        if open_slots and code & KIND_MASK == Kind.FORWARD:
-            open_slots = _with_room(open_slots, held[:slot], self.limit)
-        if not open_slots:
+        place = bisect_left(free, self.earliest(code))
+        if kind == Kind.FORWARD and place < len(free) and free[place] < slot:
+            place = bisect_left(free, _with_room(held, free[place], slot, self.limit), place)
+        if place == len(free) or free[place] > slot:
             return
-        target = open_slots[0]
-        if code & KIND_MASK == Kind.FORWARD:
-            held[target:slot] += 1
-        elif code & KIND_MASK == Kind.WEIGHT_GRAD:
-            held[target + 1 : slot + 1] -= 1
-        free.remove(target)
+        target = free.pop(place)
         insort(free, slot)
+        if kind == Kind.FORWARD:
+            held[target:slot] += 1
+        elif kind == Kind.WEIGHT_GRAD:
+            held[target + 1 : slot + 1] -= 1
         self.rows[rank][target] = self.rows[rank].pop(slot)
         self.at[code] = target
 
@@ -88,7 +87,7 @@ def _levels(row: Row, count: int) -> NDArray[np.int64]:
     return np.cumsum(change[:-1])
 
 
-def _with_room(slots: list[int], held: NDArray[np.int64], limit: int) -> list[int]:
-    """The slots from which on one chunk more could be held to the end of `held`."""
-    full = np.flatnonzero(held >= limit)
-    return slots[bisect_left(slots, int(full[-1]) + 1) :] if full.size else slots
+def _with_room(held: NDArray[np.int64], first: int, slot: int, limit: int) -> int:
+    """The slot, `first` or later, from which on one chunk more could be held until `slot`."""
+    full = np.flatnonzero(held[first:slot] >= limit)
+    return first + int(full[-1]) + 1 if full.size else first
