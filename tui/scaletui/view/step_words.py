@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ACTS: Final = {
     Act.START: N_("between two steps"), Act.GATHER: N_("gather {unit}"), Act.FORWARD: N_("forward {unit}"),
     Act.BACKWARD: N_("backward {unit}"), Act.FREE: N_("free {unit}"), Act.KEEP: N_("sum up {unit}"),
-    Act.REDUCE: N_("reduce {unit}"), Act.SKIP: N_("equal microbatches"), Act.STEP: N_("optimizer step"),
+    Act.REDUCE: N_("reduce {unit}"), Act.SKIP: N_("equal microbatches"), Act.STEP: N_("optimizer updates"),
     Act.PUBLISH: N_("publish weights"),
 }  # fmt: skip
 """Act -> what it is called."""
