@@ -24,7 +24,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 LLAMA = ("--model", "llama3-8b", "--gpu", "h100-sxm", "--gpus", "8")
 DESIGNED = {
     "budget", "schedule", "sharding", "live", "memory", "shard", "ranks", "traffic", "simulate", "run",
-    "demo", "lesson", "probe",
+    "demo", "lesson", "probe", "collective", "replay",
 }  # fmt: skip
 """The names that scripts may rely on."""
 
