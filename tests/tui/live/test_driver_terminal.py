@@ -78,8 +78,8 @@ def test_three_layers_and_their_sums(folder: Path, columns: int, rows: int) -> N
             terminal.wait_for(part)
         terminal.wait_until(lambda: bool(re.search(r"0 W\s+O.*-+=+X", text_of(terminal))), "the bar")
         terminal.send(b"g")
-        terminal.wait_for("predicted")
-        assert "free segments" not in text_of(terminal)
+        terminal.wait_until(lambda: "free segments" not in text_of(terminal), "the ranks")
+        assert "rank 0" in text_of(terminal)
 
 
 def test_reports_nvtop_139_a_key_is_answered_while_the_driver_never_answers(folder: Path, gate: Path) -> None:
@@ -159,7 +159,8 @@ def test_an_interval_that_is_too_short_is_said(folder: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder), "--interval", "0.05"], setup()) as terminal:
         terminal.wait_for("--interval 0.05")
         terminal.wait_for("every 0.1 s")
-        assert "8 GPUs" in text_of(terminal)
+        terminal.wait_for("8 GPUs")
+        assert "--interval 0.05" in text_of(terminal)
 
 
 def test_reports_gpustat_54_and_netdata_14522_no_program_is_run(folder: Path) -> None:
