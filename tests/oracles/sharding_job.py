@@ -221,6 +221,23 @@ def traffic_fsdp(mesh: DeviceMesh, times: int) -> dict[str, Any]:
     return step(model, times=times)
 
 
+def accumulated(mesh: DeviceMesh, habit: str) -> dict[str, Any]:
+    """Two layers of 8 x 8 weights and nothing beside them, in four microbatches or wrapped once."""
+    model = nn.Sequential(nn.Linear(8, 8, bias=False), nn.Linear(8, 8, bias=False))
+    keeps, alone = habit == "kept", habit == "root"
+    for layer in () if alone else model:
+        fully_shard(layer, mesh=mesh, reshard_after_forward=not keeps)
+    fully_shard(model, mesh=mesh)
+    recorder, times = Recorder(), 1 if alone else 4
+    with recorder:
+        for index in range(times):
+            last = index == times - 1
+            model.set_requires_gradient_sync(habit == "every" or last)
+            model.set_reshard_after_backward(not keeps or last)
+            model(torch.ones(2, 8)).sum().backward()
+    return {"calls": recorder.calls}
+
+
 def traffic_tp(mesh: DeviceMesh, *, sequence: bool) -> dict[str, Any]:
     return step(tensor_parallel(mesh, sequence=sequence), parallel_loss=True)
 
@@ -332,6 +349,8 @@ def answer(case: str) -> Any:
         return activation_shapes(mesh, sequence=case.endswith("sp"))
     if case == "fsdp2":
         return fsdp2(mesh)
+    if case.startswith("accumulated"):
+        return accumulated(mesh, case.split("-")[1])
     return traffic_fsdp(mesh, 2) if case == "traffic-fsdp" else traffic_tp(mesh, sequence=case.endswith("sp"))
 
 

@@ -27,6 +27,8 @@ from scaletui_engine.sharding.fsdp2 import Fsdp2, Fsdp2Param, fsdp2_param
 from scaletui_engine.sharding.mesh import Axis, Mesh
 from scaletui_engine.sharding.parameter_view import parameter_view
 from scaletui_engine.sharding.part import Part
+from scaletui_engine.sharding.traffic.fsdp_calls import Degrees, Habits, unit_calls
+from scaletui_engine.sharding.traffic.step import Unit
 from scaletui_engine.sharding.traffic.table import TrafficRow, traffic
 
 pytestmark = pytest.mark.torch
@@ -55,6 +57,7 @@ def answers() -> dict[str, dict[str, Any]]:
     cases += [f"{case}/{gpus}/{gpus - 1}" for case, (gpus, *_) in PLANS.items()]
     cases += [
         "traffic-ddp/1/0",
+        *(f"{case}/8/7" for case in ACCUMULATED),
         "activations-tp/2/0,1",
         "activations-sp/2/0,1",
         "mesh/16384/0,12345,16383",
@@ -181,6 +184,29 @@ def test_counts_and_bytes_that_torch_dispatches(case: str) -> None:
         payload[op] += size
     # The parallel loss reduces behind the dispatcher: CommDebugMode counts it, bytes are not to be seen.
     assert sent(rows, "loss", *left)[1] == payload
+
+
+ACCUMULATED = {
+    "accumulated-every": Habits(4),
+    "accumulated-last": Habits(4, sync_every=False),
+    "accumulated-kept": Habits(4, False, reshard_after_backward=False, sync_every=False),
+    "accumulated-root": Habits(1),
+}
+
+
+@pytest.mark.parametrize("case", ACCUMULATED)
+def test_gathers_and_reductions_of_microbatches(case: str) -> None:
+    """Layers that are freed or kept between microbatches, and a model in one call of fully_shard."""
+    unit = Unit(2, root=False, expert=False, numel=64, padded=64, shapes=(64,))
+    if case.endswith("root"):
+        unit = Unit(1, root=True, expert=False, numel=128, padded=128, shapes=(64, 64))
+    counts, payload = Counter[str](), Counter[str]()
+    for call in unit_calls(unit, Degrees(8), ACCUMULATED[case]):
+        counts[call.op.value] += call.collectives
+        payload[call.op.value] += call.bytes
+    held = ranks_of(case)[7]["calls"]
+    assert counts == Counter(op for op, _ in held)
+    assert payload == {op: sum(size for each, size in held if each == op) for op in counts}
 
 
 ACTIVATIONS = {

@@ -30,6 +30,8 @@ from scaletui_engine.sharding.layout import Layout, checked_layout
 from scaletui_engine.sharding.mesh import Axis, Mesh
 from scaletui_engine.sharding.placement import REPLICATE, lengths, shard
 from scaletui_engine.sharding.traffic.data_volume import Volume, replicated
+from scaletui_engine.sharding.traffic.fsdp_calls import Degrees, Habits, unit_calls
+from scaletui_engine.sharding.traffic.step import Unit
 from scaletui_engine.sharding.traffic.table import traffic
 from scaletui_engine.tensors import tensors
 
@@ -108,6 +110,33 @@ def test_b07_microbatches_gather_every_time(key: str, runtime: Runtime) -> None:
     scatters = sum(count for (op, _), count in counted.items() if op == "reduce-scatter")
     assert gathers - root["all-gather"] == expected[key]["all_gather"]
     assert scatters - root["reduce-scatter"] == expected[key]["reduce_scatter"]
+
+
+HABITS = {
+    "sync_every": Habits(4),
+    "no_grad_sync_until_last": Habits(4, sync_every=False),
+    "keep_unsharded_until_last_raf_false": Habits(4, False, reshard_after_backward=False, sync_every=False),
+    "root_only_wrap_one_step": Habits(1, sync_every=False),
+}
+"""Case -> what the script asks of its units."""
+
+
+@pytest.mark.parametrize("key", HABITS)
+def test_b07_units_alone(key: str) -> None:
+    """Two layers of 64 parameters and a root that has none; or one call on the model, that of the root."""
+    given, expected = case("B07")
+    whole, item = given["layers"] * given["layer_bytes"] // 4, HABITS[key].gather_bytes
+    layers = Unit(given["layers"], root=False, expert=False, numel=64, padded=64, shapes=(64,))
+    root = Unit(1, root=True, expert=False, numel=whole, padded=whole, shapes=(64, 64))
+    unit = root if key.startswith("root") else layers
+    calls = list(unit_calls(unit, Degrees(given["world"]), HABITS[key]))
+    counted = Counter[str]()
+    for call in calls:
+        counted[call.op.value] += call.collectives
+    wanted = expected[key]
+    assert counted == {"all-gather": wanted["all_gather"], "reduce-scatter": wanted["reduce_scatter"]}
+    if unit is root:
+        assert [call.bytes for call in calls] == [wanted["all_gather_bytes"], whole * item]
 
 
 def test_b08_recomputing_gathers_no_more() -> None:

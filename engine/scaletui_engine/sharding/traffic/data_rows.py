@@ -11,6 +11,7 @@ from scaletui_engine.sharding.ddp import BUCKET, FIRST_BUCKET, buckets
 from scaletui_engine.sharding.traffic import data_volume
 from scaletui_engine.sharding.traffic.call import Call
 from scaletui_engine.sharding.traffic.data_volume import Volume
+from scaletui_engine.sharding.traffic.fsdp_calls import Degrees, Habits, unit_calls
 from scaletui_engine.sharding.zero import persists
 from scaletui_engine.units import ceil_div
 
@@ -81,7 +82,7 @@ def implemented_rows(step: Step) -> Iterator[Placed]:
         if strategy in _FSDP:
             for unit in step.units:
                 if unit.expert is expert:
-                    calls = _fsdp_unit(step, unit, shards, replicas)
+                    calls = _fsdp_unit(step, unit, Degrees(shards, replicas))
                     yield from ((inside if call.ranks == shards else across, call) for call in calls)
         elif shards > 1:
             whole = _whole_calls(step, shards, expert=expert)
@@ -148,33 +149,23 @@ def _zero3(step: Step, ranks: int, *, expert: bool) -> tuple[Call, ...]:
     return tuple(call for call in calls if call.payload)
 
 
-def _fsdp_unit(step: Step, unit: Unit, shards: int, replicas: int) -> Iterator[Call]:
-    """One kind of unit: gathers by its reshard rule, a reduce-scatter a microbatch, HSDP's all-reduce."""
-    plan, recipe, times = step.scenario.plan, step.load.precision, step.microbatches
-    item = recipe.compute if recipe.compute else recipe.weights
-    synced = 1 if plan.runtime.no_sync or plan.axes.pp > 1 else times
-    if shards > 1:
-        first, again = _gathers(step, unit)
-        payload = unit.padded * item
-        if first:
-            each = first // unit.count
-            yield Call(_AG, payload * unit.count, shards, each, "weights_forward", unit.count)
-        if again:
-            yield Call(_AG, payload * again, shards, times, "weights_backward", again)
-        yield Call(_RS, unit.padded * recipe.reduce * unit.count, shards, synced, "gradients", unit.count)
-    if replicas > 1:
-        part = ceil_div(unit.padded, shards) * recipe.reduce
-        yield Call(_AR, part * unit.count, replicas, synced, "gradient_shards", unit.count)
-
-
-def _gathers(step: Step, unit: Unit) -> tuple[int, int]:
-    """(gathers of the forward pass in a step, units gathered again for each backward pass)."""
-    plan, runtime = step.scenario.plan, step.scenario.plan.runtime
-    times = step.microbatches
-    if not plan.reshard_after_forward:
-        return unit.count * (1 if plan.axes.pp > 1 else times), 0
-    if unit.root:
-        return unit.count * times, unit.count if runtime.reshard_root else 0
+def _fsdp_unit(step: Step, unit: Unit, degrees: Degrees) -> Iterator[Call]:
+    """One kind of unit; torchtitan keeps the model's last layer whole between the passes."""
+    runtime = step.scenario.plan.runtime
     ends = step.head and unit.last == step.load.arch.layers - 1
-    kept = 1 if ends and not runtime.reshard_last and not unit.expert else 0
-    return unit.count * times, unit.count - min(kept, unit.count)
+    stays = ends and not runtime.reshard_last and not unit.expert
+    return unit_calls(unit, degrees, _habits(step), int(stays))
+
+
+def _habits(step: Step) -> Habits:
+    """torch's pipelines reduce, and free what stays, after the last microbatch (pipelining/stage.py)."""
+    plan, recipe, piped = step.scenario.plan, step.load.precision, step.scenario.plan.axes.pp > 1
+    return Habits(
+        step.microbatches,
+        plan.reshard_after_forward,
+        plan.runtime.reshard_root,
+        reshard_after_backward=plan.reshard_after_forward or not piped,
+        sync_every=not (plan.runtime.no_sync or piped),
+        gather_bytes=recipe.compute or recipe.weights,
+        reduce_bytes=recipe.reduce,
+    )
