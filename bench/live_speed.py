@@ -12,6 +12,7 @@ Exit code 1 when a limit is not kept.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import statistics
 import subprocess
@@ -130,6 +131,7 @@ def growth(watched: Watched) -> int:
         for _ in range(rounds):
             watched.write()
             watched.refresh()
+        gc.collect()
         found.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     return found[1] - found[0]

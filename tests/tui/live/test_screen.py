@@ -192,3 +192,53 @@ async def test_equal_snapshots_paint_nothing(app: ScaletuiApp, folder: Path) -> 
             screen = live(app)
             screen.on_snapshot_arrived(SnapshotArrived(screen.state.newest))
             assert painted == []
+
+
+async def test_keys_turn_the_pages_of_many_ranks(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder, 12) as job:
+        job.plan()
+        job.step(1, **STATES)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: "ranks by headroom" in shown(app))
+            await pilot.press("o")
+            assert "ranks by number" in shown(app)
+            await pilot.press("h")
+            await until(pilot, lambda: "12 ranks, used at the peak" in shown(app))
+            assert "ranks by number" not in shown(app)
+            await pilot.press("m", "right", "right")
+            assert live(app).state.rank == 2
+            assert "held now" in shown(app)
+            await pilot.click("#live-page", offset=(5, 1))
+            assert live(app).state.rank == 0
+            await pilot.press("enter")
+            await until(pilot, lambda: "rank 0 of 12" in shown(app))
+            await pilot.press("escape", "escape")
+            await until(pilot, lambda: "ranks by number" in shown(app))
+
+
+async def test_ranks_are_filtered_by_what_is_typed(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder, 12) as job:
+        job.step(1, **STATES)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(pilot, lambda: "ranks by headroom" in shown(app))
+            await pilot.press("slash", *"3-5", "enter")
+            await until(pilot, lambda: "3 of 12: 3-5" in shown(app))
+            await pilot.press("escape")
+            assert live(app).state.filter == ""
+
+
+async def test_the_batch_is_told_and_another_text_is_refused(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder) as job:
+        job.plan()
+        job.step(1, **STATES)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(pilot, lambda: "step 1" in shown(app))
+            await pilot.press("i", *"2 x", "enter")
+            await until(pilot, lambda: "two whole numbers" in shown(app))
+            await pilot.press("i", *"2 64", "enter")
+            assert live(app).state.batches[0][1].seq == 64
+            await pilot.press("b")
+            await until(pilot, lambda: "what would make this job need less" in shown(app))
+            assert "its parameters are those of no model" in shown(app)
+            await pilot.press("f")
+            await until(pilot, lambda: "ranks by headroom" in shown(app))

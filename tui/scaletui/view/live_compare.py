@@ -15,7 +15,7 @@ from scaletui.view.live_words import CATEGORY_ROLES, category_name, reason_text,
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
 from scaletui_engine.live.held import CATEGORIES
-from scaletui_engine.live.judgement import Difference
+from scaletui_engine.live.judgement import Difference, used_share
 from scaletui_engine.live.rebuilt import Rebuilt
 from scaletui_probe.layout import Reason
 
@@ -31,6 +31,8 @@ LARGE_SHARE: Final = 0.05
 """A difference beyond it is a warning."""
 SENSELESS: Final = 100.0
 """From so many times the prediction on a share says no more than the bytes do."""
+NARROW: Final = 0.95
+"""A rank that uses so much of its device at its peak is short of room."""
 CHIP: Final = 4
 """Cells of a blank and the letter of a part."""
 ROOMY: Final = 80
@@ -111,6 +113,8 @@ def _missing(state: LiveState, rank: RankView) -> Sequence[str]:
         found.append(why)
     if rank.allocator is None and rank.measured.total:
         found.append(f"{tr('allocator, activations')}: {reason_text(rank.allocator_reason)}")
+    if (used_share(rank) or 0.0) >= NARROW and isinstance(scenario_of(state, rank), Rebuilt):
+        found.append(tr("little room is left: f lists what would make the job need less"))
     is_open = rank.allocator is not None and not batch_of(state, rank).is_known
     if is_open and isinstance(scenario_of(state, rank), Rebuilt):
         found.append(tr("i tells micro-batch and sequence; then activations are predicted too"))
