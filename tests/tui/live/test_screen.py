@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from live_rings import GIB, MadeUpJob
+from live_rings import GIB, MadeUpJob, plan_of
 
 from scaletui.app import ScaletuiApp
 from scaletui.canvas import LineCanvas
@@ -13,6 +13,9 @@ from scaletui.live.messages import SnapshotArrived
 from scaletui.messages import RowScrolled
 from scaletui.options import ScreenOptions
 from scaletui.screens.live import LiveScreen
+from scaletui_engine.model import Arch
+from scaletui_engine.plan import Strategy
+from scaletui_engine.tensors import tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -242,3 +245,40 @@ async def test_the_batch_is_told_and_another_text_is_refused(app: ScaletuiApp, f
             assert "its parameters are those of no model" in shown(app)
             await pilot.press("f")
             await until(pilot, lambda: "ranks by headroom" in shown(app))
+
+
+def llama(rank: int, ranks: int) -> dict[str, Any]:
+    """The plan of a small Llama, FSDP2 over the ranks."""
+    document = plan_of(rank, ranks)
+    columns, (row,) = document["parameter_columns"], document["parameters"]
+    cells = dict(zip(columns, row, strict=True))
+    rows = [
+        {**cells, "name": tensor.name.format(layer=layer), "shape": list(tensor.shape)}
+        for tensor in tensors(Arch(2, 256, 2, 1, 128, 512, 1_000))
+        for layer in (tensor.layers if tensor.layers is not None else (None,))
+    ]
+    document["parameters"] = [[cells[name] for name in columns] for cells in rows]
+    return {**document, "parameters_total": len(rows)}
+
+
+async def test_a_job_opens_as_a_scenario_in_budget(app: ScaletuiApp, folder: Path) -> None:
+    with MadeUpJob(folder) as job:
+        for rank, ring in enumerate(job.rings):
+            ring.put_plan(llama(rank, 2))
+        job.step(1, **STATES)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(pilot, lambda: "step 1" in shown(app))
+            await pilot.press("f")
+            await until(pilot, lambda: "micro-batch and sequence are not known" in shown(app))
+            await pilot.press("i", *"2 64", "enter")
+            await until(pilot, lambda: "predicted at the peak" in shown(app))
+            await pilot.press("b")
+            await until(pilot, lambda: app.screen.MODE == "budget")  # type: ignore[attr-defined]
+            plan = app.editing.scenario.plan
+            assert (plan.micro_batch, plan.seq, plan.strategy, plan.axes.dp_shard) == (
+                2,
+                64,
+                Strategy.FSDP,
+                2,
+            )
+            assert app.editing.can_undo
