@@ -1,18 +1,16 @@
 """Real DeepSpeed jobs under `scaletui run`, where a Python with DeepSpeed is to be had.
 
-That Python is this one, or the one that DEEPSPEED_PYTHON names. What the probe reads there is also tested
-everywhere, on stand-ins: `test_deepspeed.py`.
+That Python is this one, or the one that DEEPSPEED_PYTHON names; `conftest.py` leaves this file out where
+neither has it. What the probe reads there is also tested everywhere, on stand-ins: `test_deepspeed.py`.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from probe.conftest import DEEPSPEED_PYTHON
 from probe.workbench import JOBS, Workbench
 
 from scaletui_probe.layout import Event, Kind, Reason
@@ -20,14 +18,7 @@ from scaletui_probe.layout import Event, Kind, Reason
 if TYPE_CHECKING:
     from pathlib import Path
 
-PYTHON = os.environ.get("DEEPSPEED_PYTHON", sys.executable)
-FIND = "import importlib.util, sys; sys.exit(importlib.util.find_spec('deepspeed') is None)"
-pytestmark = [
-    pytest.mark.torch,
-    pytest.mark.skipif(
-        subprocess.run([PYTHON, "-c", FIND], check=False).returncode != 0, reason="no DeepSpeed here"
-    ),
-]
+pytestmark = pytest.mark.torch
 
 PARTS = ("weights", "gradients", "optimizer", "master_weights")
 NAMES = [f"{layer}.{kind}" for kind in ("weight", "bias") for layer in range(3)]
@@ -37,7 +28,7 @@ NAMES = [f"{layer}.{kind}" for kind in ("weight", "bias") for layer in range(3)]
 @pytest.mark.parametrize("stage", [1, 2, 3])
 def test_parts_equal_the_count_made_inside_the_job(tmp_path: Path, stage: int, dtype: str) -> None:
     bench = Workbench(tmp_path / "rings", tmp_path)
-    launcher = [PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    launcher = [DEEPSPEED_PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     outcome = bench.run(
         [*launcher, str(JOBS / "zero.py"), str(tmp_path), str(stage), dtype], DS_ACCELERATOR="cpu"
     )
