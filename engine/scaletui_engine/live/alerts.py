@@ -77,7 +77,7 @@ def alerts_after(before: tuple[Alert, ...], job: JobView, moment: Moment) -> tup
     """The alerts at this look, in the order in which they began; those of other jobs stay as they are."""
     now_ns = moment.monotonic_ns
     current = {alert.key: alert for alert in _current(job, now_ns)}
-    kept = []
+    kept: list[Alert] = []
     for alert in before:
         fresh = current.pop(alert.key, None)
         if fresh is not None:

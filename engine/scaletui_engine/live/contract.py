@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from scaletui_engine.live.driver import document
 from scaletui_engine.live.forecast import trend_of
 from scaletui_engine.live.post_mortem import last_steps, post_mortem
+from scaletui_engine.live.skew import memory_spread, stragglers, time_spread
 from scaletui_engine.live.suspects import suspicions
 from scaletui_probe.layout import REASON_TEXT
 
 if TYPE_CHECKING:
     from scaletui_engine.live.held import Held
+    from scaletui_engine.live.skew import Spread
     from scaletui_engine.live.snapshot import Happening, JobView, Moment, RankView, Snapshot
 
 
@@ -52,6 +54,8 @@ def _job(job: JobView, moment: Moment) -> dict[str, Any]:
         "torch_version": identity.torch_version,
         "micro_batch": identity.micro_batch or None,
         "sequence_length": identity.sequence_length or None,
+        "skew": {"memory_bytes": _spread(memory_spread(job)), "step_time_ns": _spread(time_spread(job))},
+        "stragglers": [{**asdict(found), "lag": str(found.lag)} for found in stragglers(job)],
         "ranks": [_rank(rank, moment) for rank in job.ranks],
         "post_mortem": _post_mortem(job),
     }
@@ -82,6 +86,10 @@ def _post_mortem(job: JobView) -> dict[str, Any] | None:
     }
 
 
+def _spread(spread: Spread | None) -> dict[str, int] | None:
+    return None if spread is None else asdict(spread)
+
+
 def _rank(rank: RankView, moment: Moment) -> dict[str, Any]:
     allocator = None if rank.allocator is None else asdict(rank.allocator)
     trend = trend_of(rank)
@@ -104,6 +112,8 @@ def _rank(rank: RankView, moment: Moment) -> dict[str, Any]:
         "predicted_detail": rank.prediction.detail or None,
         "allocator": allocator,
         "allocator_reason": None if allocator else REASON_TEXT[rank.allocator_reason],
+        "sampled_peak": rank.sampled_peak,
+        "resets_peak": rank.resets_peak,
         "host_rss": rank.host_rss,
         "driver_free": rank.driver_free,
         "driver_total": rank.driver_total,

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 from live_ranks import CPU_RANK, GIB, GPU_RANK, S
 
+from scaletui_engine.live.contract import contract
 from scaletui_engine.live.evidence import RankState, Verdict, What
 from scaletui_engine.live.history import Point
 from scaletui_engine.live.skew import Lag, Spread, Straggler, memory_spread, stragglers, time_spread
-from scaletui_engine.live.snapshot import JobView, RankView
+from scaletui_engine.live.snapshot import JobView, Moment, RankView, Snapshot
 
 STEP_NS = 400_000_000
 
@@ -78,3 +79,15 @@ def test_samples_of_a_cpu_job_are_no_ends_of_steps() -> None:
         replace(CPU_RANK, identity=replace(CPU_RANK.identity, rank=n), history=history) for n in range(3)
     ]
     assert stragglers(job(*ranks)) == ()
+
+
+def test_scripts_get_skew_and_stragglers() -> None:
+    found = job(rank(0), rank(1), rank(2, step_ns=600_000_000))
+    (told,) = contract(Snapshot(Moment(0, 0), (found,), (), ()))["jobs"]
+    assert told["skew"]["step_time_ns"] == {
+        "least": STEP_NS,
+        "median": STEP_NS,
+        "most": 600_000_000,
+        "rank": 2,
+    }
+    assert told["stragglers"] == [{"rank": 2, "lag": "slow", "amount": 200_000_000, "times": 0, "of": 0}]
