@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from scaletui_engine.live.text import safe
@@ -138,20 +139,30 @@ def _parameter(columns: tuple[str, ...], row: tuple[object, ...]) -> PlannedPara
     cell = dict(zip(columns, row, strict=True))
     name = _text(cell["name"], "name")
     parameter = PlannedParameter(
-        name=name,
-        shape=_shape(cell["shape"], name),
-        dtype=_text(cell["dtype"], name),
+        name=_shared(name),
+        shape=_shared(_shape(cell["shape"], name)),
+        dtype=_shared(_text(cell["dtype"], name)),
         trainable=cell["requires_grad"] is True,
         optimizer=_maybe_whole(cell["optimizer"], name),
         param_group=_maybe_whole(cell["param_group"], name),
         fsdp_group=_maybe_whole(cell["fsdp_group"], name),
-        placements=_list(cell["placements"], name, _text),
-        mesh_shape=_list(cell["mesh_shape"], name, _whole),
-        coordinate=_list(cell["coordinate"], name, _whole),
-        device=_text(cell["device"], name),
+        placements=_shared(_list(cell["placements"], name, _text)),
+        mesh_shape=_shared(_list(cell["mesh_shape"], name, _whole)),
+        coordinate=_shared(_list(cell["coordinate"], name, _whole)),
+        device=_shared(_text(cell["device"], name)),
     )
     _check_mesh(parameter)
     return parameter
+
+
+def _shared(value: Item) -> Item:
+    """An equal value that was met before: the plans of a thousand ranks differ in little but coordinates."""
+    return cast("Item", _kept(value))
+
+
+@lru_cache(16_384)
+def _kept(value: object) -> object:
+    return value
 
 
 def _check_mesh(parameter: PlannedParameter) -> None:
