@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from probe.fake_torch import FAKE_TORCH, put_torch
 from probe.sources import sources_with
-from probe.workbench import Workbench
+from probe.workbench import TIMEOUT_S, Workbench
 from terminal.pseudo_terminal import PseudoTerminal
 
 import scaletui_probe
@@ -184,9 +184,9 @@ def test_hypno_on_fsdp2_ranks_fifty_viewers_change_no_bit_of_the_losses(tmp_path
             source = RingSource(str(watched.rings))
             assert len(source.poll(Moment(time.monotonic_ns(), time.time_ns())).rings) == 2
             source.close()
-        assert job.wait(timeout=240) == 0
+        assert job.wait(timeout=TIMEOUT_S) == 0
     control = alone.torchrun(2, "train.py", str(STEPS), "fsdp2")
-    subprocess.run(control, env=alone.environment(SCALETUI_DISABLE="1"), check=True, timeout=240)
+    subprocess.run(control, env=alone.environment(SCALETUI_DISABLE="1"), check=True, timeout=TIMEOUT_S)
     assert losses(watched) == losses(alone)
     assert [len(rank) for rank in losses(watched)] == [STEPS] * 2
 
@@ -212,7 +212,7 @@ def test_hypno_on_fsdp2_ranks_a_thread_that_samples_without_pause_changes_no_bit
     outcome = sampled.run(sampled.torchrun(2, "soak.py", str(SOAK_STEPS), *SOAKED))
     assert outcome.code == 0, outcome.output
     control = alone.torchrun(2, "train.py", str(SOAK_STEPS), *SOAKED)
-    subprocess.run(control, env=alone.environment(SCALETUI_DISABLE="1"), check=True, timeout=240)
+    subprocess.run(control, env=alone.environment(SCALETUI_DISABLE="1"), check=True, timeout=TIMEOUT_S)
     for shape in SOAKED:
         assert losses(sampled, shape) == losses(alone, shape)
     assert len(outcome.rings) == 2 * len(SOAKED)

@@ -16,7 +16,8 @@ from scaletui_probe.record import Record, decode
 
 JOBS = Path(__file__).parent / "jobs"
 REGIONS = {Kind.SAMPLE: 256, Kind.STEP: 256, Kind.EVENT: 32}
-TIMEOUT_S = 240
+TIMEOUT_S = 600
+"""How long a job may take on a busy machine; nothing is asserted about it."""
 
 
 @dataclass(frozen=True)
