@@ -15,7 +15,9 @@ from scaletui.view.footer import footer_places, footer_row, key_name
 from scaletui.view.row import row_width
 
 NAMES = {key.value for key in Keys} | set(KEY_NAME_REPLACEMENTS.values())
-PLAIN = re.compile(r"[a-zA-Z0-9]|slash|full_stop|comma|question_mark|(ctrl|shift)\+[a-z]+")
+PLAIN = re.compile(
+    r"[a-zA-Z0-9]|slash|full_stop|comma|question_mark|(left|right)_square_bracket|(ctrl|shift)\+[a-z]+"
+)
 
 
 @pytest.mark.parametrize("key", sorted({key for entry in ACTIONS for key in entry.keys}))
