@@ -56,7 +56,8 @@ class NvmlSource:
         return ()
 
     def close(self) -> None:
-        """Nothing: the driver is let go with the process, because a call to it may hang for ever."""
+        """Forget the GPUs. The driver is let go with the process: a call to it may hang for ever."""
+        self._devices.clear()
 
     def _begin(self) -> NotAvailable | None:
         """Initialise the driver; why it cannot be asked, where it cannot."""
