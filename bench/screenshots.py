@@ -17,6 +17,7 @@ os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"  # read when textual is importe
 os.environ.pop("NO_COLOR", None)
 
 from scaletui.app import ScaletuiApp
+from scaletui.commands.replay import SHIPPED
 from scaletui.demo.job import DemoJob, DemoPlan
 from scaletui.options import ScreenOptions
 from scaletui.state import live as live_state
@@ -87,6 +88,19 @@ def schedule_shots() -> list[Shot]:
     return found
 
 
+def beside_shots() -> list[Shot]:
+    """Two scenarios in two columns."""
+    options = ScreenOptions(mode="budget", scenario=scenario_from(PLAN), theme="dark")
+    keys = ("v", *"llama3-70b-16", "enter")
+    return [Shot(options, size, "beside", keys) for size in SIZES]
+
+
+def replay_shots() -> list[Shot]:
+    """The shipped recording at the moment in which a rank is killed."""
+    options = ScreenOptions(mode="live", replay=str(SHIPPED), theme="dark")
+    return [Shot(options, size, "replay", ("n", "n")) for size in SIZES]
+
+
 def player_shots() -> list[Shot]:
     """A ring all-reduce while finished blocks go round, and a step while a layer runs backward."""
     options = ScreenOptions(mode="sharding", scenario=scenario_from(SMALL), theme="dark")
@@ -102,7 +116,7 @@ async def draw(shot: Shot, folder: Path) -> None:
     app = ScaletuiApp(shot.options)
     async with app.run_test(size=shot.size) as pilot:
         await pilot.pause()
-        await app.workers.wait_for_complete() if shot.options.mode != "live" else await _steps(app, pilot)
+        await _steps(app, pilot) if shot.options.ring_dir else await app.workers.wait_for_complete()
         if shot.keys:
             await pilot.press(*shot.keys)
             await app.workers.wait_for_complete()
@@ -123,7 +137,8 @@ async def _steps(app: ScaletuiApp, pilot: Pilot[None]) -> None:
 async def main(folder: Path) -> None:
     """Every picture, one after the other."""
     folder.mkdir(parents=True, exist_ok=True)
-    for shot in (*shots("budget"), *shots("schedule"), *schedule_shots(), *player_shots()):
+    still = (*shots("budget"), *beside_shots(), *shots("schedule"), *schedule_shots(), *shots("sharding"))
+    for shot in (*still, *player_shots(), *replay_shots()):
         await draw(shot, folder)
     with tempfile.TemporaryDirectory() as rings:
         os.chmod(rings, 0o700)
