@@ -1,7 +1,11 @@
 """Megatron's fused queries, keys and values in a scenario: whose rows a rank stores, whose heads it computes.
 
 With fewer key/value heads than ranks the fused rows are cut evenly all the same: a rank may store no row of
-the key heads that it computes with (Megatron-LM core/transformer/attention.py).
+the key heads that it computes with, and no head is copied in weights, gradient buffers or optimizer states.
+Source: Megatron-LM d98e8a6, core/transformer/attention.py: SelfAttention makes `linear_qkv` with
+query_projection_size + 2 x kv_projection_size rows, which ColumnParallelLinear divides by tp whatever
+`num_query_groups` is; `get_query_key_value_tensors` all-gathers its output where there are fewer groups than
+ranks. The buffers of core/distributed/param_and_grad_buffer.py hold that parameter as each rank stores it.
 """
 
 from __future__ import annotations

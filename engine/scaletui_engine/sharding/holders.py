@@ -68,17 +68,17 @@ def _lane(
     found, element = where
     if found.flat is Flat.NONE or found.degree == 1:
         return None
-    position = _position(found, element)
+    first = next(iter(found.layout.holders(element)))
+    position = _position(found, element, first)
     if found.flat is Flat.PARAMETER:
         place = position // -(-found.whole_numel // found.degree)
     else:
-        place = place_of(flat_runs(scenario, named, part), position)
+        place = place_of(flat_runs(scenario, named, part, found.variant(first)), position)
     return place, found.degree, found.lane
 
 
-def _position(found: TensorMap, element: tuple[int, ...]) -> int:
-    """Row-major place of an element in the piece that TP and EP leave."""
-    rank = next(iter(found.layout.holders(element)))
+def _position(found: TensorMap, element: tuple[int, ...], rank: int) -> int:
+    """Row-major place of an element in the piece that TP and EP leave a rank."""
     position = 0
     for index, along in zip(element, found.layout.slices(rank), strict=True):
         before = sum(min(stop, index) - start for start, stop in along if start < index)

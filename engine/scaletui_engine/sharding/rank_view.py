@@ -186,7 +186,8 @@ def _buffer_rows(scenario: Scenario, pairs: Pairs, inner: int) -> Iterator[HeldR
         if not chosen:
             continue
         order = _module_order(tuple(tensor for tensor, _ in chosen))
-        numels = tuple(chosen[index][1].whole_numel for index, _ in order)
+        wholes = [found.whole(inner) for _, found in chosen]
+        numels = tuple(wholes[index] for index, _ in order)
         degree = chosen[0][1].degree
         buffer = _buffer(numels, degree, is_megatron(scenario))
         for part in buffer.parts(chosen[0][1].place(inner)):

@@ -27,12 +27,12 @@ Key = tuple[float, int]
 """Place of a parameter in a buffer: layer, then place among the layer's parameters."""
 
 
-def flat_runs(scenario: Scenario, named: Named, part: Part) -> tuple[Run, ...]:
+def flat_runs(scenario: Scenario, named: Named, part: Part, variant: int = 0) -> tuple[Run, ...]:
     """The flat runs of a parameter in one piece that TP and EP leave, ascending; none where dims are cut.
 
-    Of the first layer where none is named.
+    Of the first layer where none is named; `variant` is the place in TP where its pieces are unlike.
     """
-    return _runs(scenario, Named(named.tensor, layer_of(named)), part)
+    return _runs(scenario, Named(named.tensor, layer_of(named)), part, variant)
 
 
 def place_of(runs: tuple[Run, ...], position: int) -> int:
@@ -49,8 +49,10 @@ class _Asked:
     part: Part
     map: TensorMap
     first: int
-    """First rank of the stage."""
+    """First rank of the stage that has the piece."""
     stage: int
+    numel: int
+    """Elements of the piece."""
 
     def rank(self, place: int) -> int:
         """The lowest rank at a place of the cut."""
@@ -64,7 +66,7 @@ class _Asked:
 
 
 @lru_cache(maxsize=256)
-def _runs(scenario: Scenario, named: Named, part: Part) -> tuple[Run, ...]:
+def _runs(scenario: Scenario, named: Named, part: Part, variant: int) -> tuple[Run, ...]:
     found, stages = tensor_map(scenario, named.tensor, part), stages_of(scenario, named, part)
     if found.flat is Flat.NONE or found.degree == 1 or not stages:
         return ()
@@ -73,11 +75,11 @@ def _runs(scenario: Scenario, named: Named, part: Part) -> tuple[Run, ...]:
         param = Zero3Param(found.whole_numel, found.degree)
         cuts = ((*param.range(place), place) for place in places)
         return tuple(cut for cut in cuts if cut[0] < cut[1])
-    first = stages[0] * (scenario.plan.axes.world // scenario.plan.axes.pp)
-    asked = _Asked(scenario, named, part, found, first, stages[0])
+    first = stages[0] * (scenario.plan.axes.world // scenario.plan.axes.pp) + variant
+    asked = _Asked(scenario, named, part, found, first, stages[0], found.whole(variant))
     if found.degree > FEW:
         runs = _searched(asked)
-        if sum(stop - start for start, stop, _ in runs) == found.whole_numel:
+        if sum(stop - start for start, stop, _ in runs) == asked.numel:
             return runs
     return tuple(sorted(run for place in places if (run := asked.run(place)) is not None))
 
@@ -94,7 +96,7 @@ def _searched(asked: _Asked) -> tuple[Run, ...]:
         reached = not keys or (keys[-1] >= target if rising else keys[-1] <= target)
         low, high = (low, middle) if reached else (middle + 1, high)
     runs = [run for place in (low, low + 1) if place < degree and (run := asked.run(place)) is not None]
-    return tuple(_continued(runs, asked.map.whole_numel))
+    return tuple(_continued(runs, asked.numel))
 
 
 def _continued(runs: list[Run], numel: int) -> list[Run]:

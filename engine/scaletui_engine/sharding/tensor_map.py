@@ -68,8 +68,20 @@ class TensorMap:
 
     def allocated(self, inner: int) -> int:
         """Elements that a rank allocates, flat buffers left out: its own where rows are listed."""
-        listed = any(placement.kind is Kind.LISTED for placement in self.layout.placements)
-        return self.layout.numel(inner) if listed else self.even_numel
+        return self.layout.numel(inner) if self.is_listed else self.even_numel
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the pieces that TP leaves are unlike: rows of Megatron's fused matrix."""
+        return any(placement.kind is Kind.LISTED for placement in self.layout.placements)
+
+    def variant(self, inner: int) -> int:
+        """Which of the unlike pieces a rank has: its place in TP; 0 where all are alike."""
+        return inner % self.lane if self.is_listed else 0
+
+    def whole(self, inner: int) -> int:
+        """Elements of the piece that TP and EP leave a rank."""
+        return self.layout.numel(inner) if self.is_listed else self.whole_numel
 
     @property
     def even_numel(self) -> int:
@@ -80,7 +92,7 @@ class TensorMap:
 
     @property
     def whole_numel(self) -> int:
-        """Elements of the piece that TP and EP leave."""
+        """Elements of the largest piece that TP and EP leave."""
         return prod(self.layout.padded_shape()) if self.flat is not Flat.NONE else self.layout.numel(0)
 
     def place(self, inner: int) -> int:
@@ -112,7 +124,7 @@ def _map(load: Load, tensor: Tensor, part: Part) -> TensorMap:
     degree, lane = _data_cut(load, axes, part)
     if degree == 1 or not _is_sharded(strategy, part):
         return _unsharded(load, tensor, shape, part)
-    model = [(axis, _model_placement(axis, tensor, load)) for axis in axes[2:]]
+    model = _model_axes(load, tensor, axes)
     data = [(axes[0], REPLICATE), (axes[1], REPLICATE)]
     if strategy in _BY_DIM:
         dim = shard_dim_of_experts(tensor.experts, degree * load.plan.axes.ep) if tensor.is_expert else 0
@@ -129,13 +141,23 @@ def _unsharded(load: Load, tensor: Tensor, shape: tuple[int, ...], part: Part) -
     axes = expert_axes(load) if tensor.is_expert else dense_axes(load)
     over = PARTIAL if part is Part.UNREDUCED else REPLICATE
     lane = prod(axis.size for axis in axes[2:])
-    if rows := fused_rows(load, tensor.name):
-        model = [(Axis("tp", load.tp), rows)]
-    else:
-        model = [(axis, _model_placement(axis, tensor, load)) for axis in axes[2:]]
-        if part is Part.UNREDUCED and tensor.role is Role.NORM and load.sp > 1:
-            model = [(axis, PARTIAL) for axis, _ in model]
+    model = _fused_axes(load, tensor, axes)
+    if part is Part.UNREDUCED and tensor.role is Role.NORM and load.sp > 1:
+        model = [(axis, PARTIAL) for axis, _ in model]
     return _finish(tensor, shape, [(axes[0], over), (axes[1], over), *model], (Flat.NONE, 1, lane))
+
+
+def _model_axes(load: Load, tensor: Tensor, axes: list[Axis]) -> list[tuple[Axis, Placement]]:
+    """What TP or EP does before the data-parallel cut: a flat buffer takes the fused rows as they are."""
+    if load.plan.strategy in (Strategy.ZERO1, Strategy.ZERO2):
+        return _fused_axes(load, tensor, axes)
+    return [(axis, _model_placement(axis, tensor, load)) for axis in axes[2:]]
+
+
+def _fused_axes(load: Load, tensor: Tensor, axes: list[Axis]) -> list[tuple[Axis, Placement]]:
+    if rows := fused_rows(load, tensor.name):
+        return [(Axis("tp", load.tp), rows)]
+    return [(axis, _model_placement(axis, tensor, load)) for axis in axes[2:]]
 
 
 def _finish(

@@ -14,7 +14,7 @@ from scaletui_engine.defaults import PlanChoices, plan_from
 from scaletui_engine.errors import UnknownNameError, ValueRangeError
 from scaletui_engine.model import Arch, Model, Moe
 from scaletui_engine.plan import Strategy
-from scaletui_engine.runtime import Runtime
+from scaletui_engine.runtime import Framework, Runtime
 from scaletui_engine.scenario import Scenario
 from scaletui_engine.sharding.holders import holders
 from scaletui_engine.sharding.names import Named, parameter, search, shown
@@ -198,3 +198,43 @@ def test_runs_beside_a_large_vocabulary(strategy: Strategy, name: str) -> None:
     runs = {(*row.run, place) for place, row in rows if row is not None and row.run is not None}
     assert set(flat_runs(world, named, Part.OPTIMIZER)) == runs
     assert sum(stop - start for start, stop, _ in runs) == found.whole_numel
+
+
+UNEVEN = Arch(layers=2, hidden=16, heads=8, kv_heads=2, head_dim=4, ffn=32, vocab=64)
+"""Two key heads: on four ranks a rank stores 12 of the 48 fused rows."""
+
+
+@pytest.mark.parametrize("part", STATES)
+@pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.ZERO2])
+@pytest.mark.parametrize("gpus", [4, 8, 16, 256])
+def test_fused_rows_are_held_once_in_megatrons_buffers(strategy: Strategy, part: Part, gpus: int) -> None:
+    """No head is copied: tp cuts the 48 fused rows evenly, and the buffer holds what it leaves."""
+    world = scenario(UNEVEN, gpus, strategy=strategy, tp=4, runtime=Runtime(framework=Framework.MEGATRON))
+    held = Counter[str]()
+    for rank in range(gpus):
+        for row in rank_view(world, rank, part).rows:
+            held[row.tensor.name.rpartition(".")[2]] += row.numel * row.copies
+    once = tensor_map(world, parameter(UNEVEN, "layers.0.attention.wk").tensor, part).flat is Flat.BUFFER
+    copies = 1 if once else gpus // 4
+    for name, rows in (("wq", 32), ("wk", 8), ("wv", 8)):
+        assert held[name] == copies * UNEVEN.layers * rows * UNEVEN.hidden
+
+
+@pytest.mark.parametrize("name", ["wq", "wk", "wv"])
+@pytest.mark.parametrize("gpus", [8, 256])
+def test_holders_of_fused_rows_are_the_ranks_whose_rows_have_them(name: str, gpus: int) -> None:
+    world = scenario(
+        UNEVEN, gpus, strategy=Strategy.ZERO1, tp=4, runtime=Runtime(framework=Framework.MEGATRON)
+    )
+    named = parameter(UNEVEN, f"layers.1.attention.{name}")
+    for element in ((0, 0), (3, 15), (4, 0), (7, 15)):
+        having = [
+            rank
+            for rank in range(gpus)
+            for row in rank_view(world, rank, Part.OPTIMIZER).rows
+            if row.tensor.name.endswith(name) and 1 in (row.layers or ()) and row.run is not None
+            if any(start <= element[0] < stop for start, stop in row.region[0])
+            and row.run[0] <= _position(row.region, element) < row.run[1]
+        ]
+        assert list(holders(world, named, element, Part.OPTIMIZER)) == having
+        assert len(having) == 1

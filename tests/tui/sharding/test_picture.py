@@ -65,6 +65,22 @@ def test_every_rank_is_in_its_own_tile(
             assert rank in list(held)
 
 
+@pytest.mark.parametrize("tensor", ["wq", "wk", "wv"])
+def test_fused_rows_in_a_buffer_are_drawn_as_they_lie(scenario: Make, tensor: str) -> None:
+    """Sixteen ranks on eight key heads: TP leaves unlike pieces, and the optimizer's runs cut each anew."""
+    plan = scenario(gpus=64, tp=16, strategy=Strategy.ZERO1)
+    view = parameter_view(plan, f"layers.0.attention.{tensor}", Part.OPTIMIZER)
+    having = [rank for rank in view.ranks() if view.piece(rank).numel]
+    for at in (0, 15):
+        picture = picture_of(view, Pose(0, at), PLENTY)
+        assert sorted(rank for spot in picture.spots for rank in picture.holders(spot) or ()) == having
+        assert all(rank in (picture.holders(picture.spot(rank)) or ()) for rank in having)
+        assert picture.rows[-1].stop == view.map.shape[0] * picture.unit
+    assert set(empty_ranks(view, 0)) == set(view.ranks()) - set(having)
+    for rank in having:
+        assert list(held_with(view, rank) or ()) == [rank]
+
+
 @pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.ZERO2, Strategy.FSDP1])
 @pytest.mark.parametrize("tensor", ["tok_embeddings", WQ, "layers.{layer}.ffn_norm", "output"])
 def test_runs_are_found_without_asking_every_place(scenario: Make, strategy: Strategy, tensor: str) -> None:

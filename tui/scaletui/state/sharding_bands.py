@@ -44,6 +44,8 @@ class BandAxis:
     unit: int = 1
     """Elements of one index in a rank's piece."""
     runs: tuple[Run, ...] = ()
+    unlike: tuple[tuple[Run, ...], ...] = ()
+    """The runs of every part along the dim, where its parts are cut each in its own way."""
     bound: int = 0
     """Indices of the tensor itself; what lies behind pads it."""
 
@@ -57,15 +59,21 @@ class BandAxis:
         found = self.layout.segment(self.dim, position // self.unit)
         start, stop = (edge * self.unit for edge in found.interval)
         place = None
-        if self.runs:
+        if runs := self._runs(found.ranks):
             origin = start
-            run = self.runs[max(bisect_right(self.runs, position - origin, key=lambda run: run[0]) - 1, 0)]
+            run = runs[max(bisect_right(runs, position - origin, key=lambda run: run[0]) - 1, 0)]
             start, stop, place = origin + run[0], min(origin + run[1], stop), run[2]
             stop = max(stop, position + 1)
         edge = self.bound * self.unit
         if start < edge < stop:
             start, stop = (start, edge) if position < edge else (edge, stop)
         return Band(start, stop, found.ranks, place, is_padding=0 < edge <= position)
+
+    def _runs(self, ranks: RankSet) -> tuple[Run, ...]:
+        if not self.unlike:
+            return self.runs
+        part = ranks.fixed[self.layout.cutting(self.dim)[0]]
+        return self.unlike[part or 0]
 
     def bands(self, cells: int) -> tuple[Band, ...]:
         """At most that many."""

@@ -115,7 +115,13 @@ def runs_of(view: ParameterView, rank: int | None = None) -> tuple[Run, ...]:
     """Where elements are cut as one run: the runs of the first layer on the rank's stage."""
     stage = view.stages[0] if rank is None and view.stages else (rank or 0) // view.stage_size
     layer = layer_on(view.scenario, view.named, stage, view.part)
-    return flat_runs(view.scenario, Named(view.named.tensor, layer), view.part)
+    variant = view.map.variant((rank or 0) % view.stage_size)
+    return flat_runs(view.scenario, Named(view.named.tensor, layer), view.part, variant)
+
+
+def is_flat(view: ParameterView) -> bool:
+    """Whether a cut runs through the rows."""
+    return view.map.flat is not Flat.NONE and view.map.degree > 1 and bool(view.stages)
 
 
 def pairs_of(view: ParameterView) -> tuple[tuple[int, ...], ...]:
@@ -127,7 +133,7 @@ def pairs_of(view: ParameterView) -> tuple[tuple[int, ...], ...]:
     if view.part is Part.ACTIVATIONS:
         # The sequence and the features first: that is where TP, SP and CP cut.
         return every[::-1]
-    return every if not runs_of(view) else tuple(pair for pair in every if pair[0] == 0)
+    return every if not is_flat(view) else tuple(pair for pair in every if pair[0] == 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +155,11 @@ def picture_of(view: ParameterView, pose: Pose, cells: tuple[int, int]) -> Pictu
     pairs, runs = pairs_of(view), runs_of(view, pose.rank)
     dims = pairs[pose.pair % len(pairs)]
     local = found.layout.padded_shape()
-    unit = max(found.whole_numel // max(local[0], 1), 1) if runs else 1
+    unit = max(found.whole_numel // max(local[0], 1), 1) if is_flat(view) else 1
     bound = found.tensor.shape[0] if not found.tensor.is_expert and dims[0] == 0 else 0
     bound = bound if 0 < bound < found.shape[0] else 0
     columns, lines = cells
-    rows = BandAxis(layout, dims[0], unit, runs, bound)
+    rows = BandAxis(layout, dims[0], unit, runs, _unlike(view, pose.rank), bound)
     padding = _padding(view, dims[0])
     anywhere = RankSet(layout.mesh, (None,) * len(layout.mesh.axes))
     along = BandAxis(layout, dims[1]).bands(max(columns, 1)) if len(dims) > 1 else (Band(0, 1, anywhere),)
@@ -161,6 +167,14 @@ def picture_of(view: ParameterView, pose: Pose, cells: tuple[int, int]) -> Pictu
     bands, stages = rows.bands(max(lines - (padding > 0), 1)), stages_with(view, pose.rank)
     drawn = layout if pose.declared else None
     return Picture(view, dims, bands, along, unit, others, stages, padding, drawn)
+
+
+def _unlike(view: ParameterView, rank: int) -> tuple[tuple[Run, ...], ...]:
+    """The runs of every place in TP on a rank's stage, where TP leaves unlike pieces."""
+    if not (view.map.is_listed and is_flat(view)):
+        return ()
+    first = rank // view.stage_size * view.stage_size
+    return tuple(runs_of(view, first + variant) for variant in range(view.map.lane))
 
 
 def stages_with(view: ParameterView, rank: int) -> tuple[int, ...]:
@@ -191,7 +205,7 @@ def held_with(view: ParameterView, rank: int) -> Holders | None:
         return None
     inner = found.layout.holders(tuple(along[0][0] for along in piece.region))
     place = found.place(rank % view.stage_size)
-    lane = (place, found.degree, found.lane) if runs_of(view) else None
+    lane = (place, found.degree, found.lane) if is_flat(view) else None
     return Holders(inner, stages_with(view, rank), view.stage_size, lane)
 
 
@@ -218,10 +232,11 @@ def _empty_on(view: ParameterView, stages: tuple[int, ...]) -> tuple[int, ...]:
 
 def _empty(view: ParameterView, stage: int) -> Iterator[int]:
     layout, found, first = view.map.layout, view.map, stage * view.stage_size
-    runs = runs_of(view, first)
-    full = {place for _, _, place in runs}
-    if not runs and layout.numel(layout.mesh.world - 1):
+    pieces = _unlike(view, first) or (runs_of(view, first),)
+    full = [{place for _, _, place in runs} for runs in pieces]
+    flat = is_flat(view)
+    if not (flat or found.is_listed) and layout.numel(layout.mesh.world - 1):
         return
     for inner in range(view.stage_size):
-        if (found.place(inner) not in full) if runs else layout.is_empty(inner):
+        if (found.place(inner) not in full[found.variant(inner)]) if flat else layout.is_empty(inner):
             yield first + inner
