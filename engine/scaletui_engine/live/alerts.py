@@ -76,7 +76,7 @@ class Alert:
 def alerts_after(before: tuple[Alert, ...], job: JobView, moment: Moment) -> tuple[Alert, ...]:
     """The alerts at this look, in the order in which they began; those of other jobs stay as they are."""
     now_ns = moment.monotonic_ns
-    current = {alert.key: alert for alert in _current(job, now_ns)}
+    current = {alert.key: alert for alert in _current(job, moment)}
     kept: list[Alert] = []
     for alert in before:
         fresh = current.pop(alert.key, None)
@@ -107,12 +107,18 @@ def _stays(alert: Alert, now_ns: int) -> bool:
     return alert.kind.is_serious or now_ns - alert.seen_ns < STAY_NS
 
 
-def _current(job: JobView, now_ns: int) -> Iterator[Alert]:
+def _current(job: JobView, moment: Moment) -> Iterator[Alert]:
+    """What befell a rank began when it was last heard of, which may be long before anybody looked."""
+    now_ns = moment.monotonic_ns
     for kind, what, ranks in _found(job):
-        if ranks:
-            numbers = tuple(rank.identity.rank for rank in ranks)
-            detail = ranks[0].verdict.detail if kind is AlertKind.TROUBLE else ""
-            yield Alert(job.id, kind, what, numbers, detail, now_ns, now_ns)
+        if not ranks:
+            continue
+        is_trouble = kind is AlertKind.TROUBLE
+        age_s = max(rank.age_s(moment) for rank in ranks) if is_trouble else 0.0
+        yield Alert(
+            job.id, kind, what, tuple(rank.identity.rank for rank in ranks),
+            ranks[0].verdict.detail if is_trouble else "", now_ns - int(age_s * 1e9), now_ns,
+        )  # fmt: skip
 
 
 def _found(job: JobView) -> Iterator[tuple[AlertKind, What, list[RankView]]]:

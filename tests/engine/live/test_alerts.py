@@ -70,6 +70,11 @@ def test_ranks_with_the_same_fate_are_one_alert_with_the_age_of_the_first() -> N
     )
 
 
+def test_what_befell_a_rank_is_as_old_as_its_last_word() -> None:
+    (alert,) = alerts_after((), job(rank(0), rank(1, verdict=KILLED, last_ns=2 * S)), at(3_602))
+    assert alert.age_s(at(3_602)) == 3_600
+
+
 def test_what_is_serious_stays_until_it_is_acknowledged() -> None:
     found = alerts_after((), job(rank(0, verdict=SILENT)), at(0))
     for second in (1, 100, 10_000):
