@@ -22,7 +22,7 @@ from scaletui_engine.schedule.registry import build, schedule_names
 from scaletui_engine.schedule.result import evaluate
 from scaletui_engine.schedule.shape import Choices, Shape
 from scaletui_engine.schedule.simulate import simulate
-from scaletui_engine.schedule.times import uniform
+from scaletui_engine.schedule.times import Times, uniform
 from scaletui_engine.stages import stage_layers
 from scaletui_engine.tensors import count_parameters
 
@@ -80,6 +80,17 @@ def test_more_memory_never_costs_time(facts: dict[str, Any]) -> None:
     assert bubbles == [paper["ZB-1p"], paper["ZB-2p"]]
     assert bubbles[0] == paper["ZB-H1"]
     assert bubbles[1] < paper["ZB-H2"]
+
+
+@pytest.mark.parametrize("last", [(2.0, 0.0, 1.0, 0.0), (0.0, 0.0, 4.0, 0.1), (3.0, 3.0, 0.0, 3.0)])
+@pytest.mark.parametrize("limit", [None, 3, 100])
+def test_the_search_takes_any_uneven_stages(last: tuple[float, ...], limit: float | None) -> None:
+    """A rank never warms up with forwards whose inputs no earlier rank has made."""
+    times = Times(last, (2.0, 2.0, 1.0, 1.0), (1.0, 0.0, 0.5, 1.0), comm=(0.0, 1.0, 0.0))
+    request = Request("zb-auto", Shape(4, 9), Choices(memory_limit=limit), times)
+    timeline = simulate(build(request), times)
+    assert len(timeline.end) == 4 * 9 * 3
+    assert activations_of(timeline, PAPER).peak.max() <= (limit or 8) + 1e-9
 
 
 @pytest.mark.parametrize("limit", [0.5, -1, float("nan")])

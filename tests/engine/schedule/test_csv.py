@@ -44,6 +44,7 @@ def test_what_is_written_is_read_back(name: str, lowered: bool, make: Callable[.
         ("F0_s0,B0_s0,W0_s0", Dialect.UNDERSCORE, "0F0,0I0,0W0"),
         (" 0F0 ,  0B0 ,, ", Dialect.CURRENT, "0F0,0B0"),
         ('"0F0","0B0"', Dialect.CURRENT, "0F0,0B0"),
+        ("\ufeff0F0,0B0\r\n", Dialect.CURRENT, "0F0,0B0"),
         (
             "( 0F1 ; 1B0 ) OVERLAP_F_B,0F0,1F0,1F1,0B0,0B1,1B1",
             Dialect.CURRENT,

@@ -156,7 +156,7 @@ def _text(path: str) -> str:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise UsageError(tr("{path}: larger than 64 MiB: no schedule", path=path))
-    return content.decode("utf-8", errors="replace")
+    return content.decode("utf-8-sig", errors="replace")
 
 
 def _of_scenario(args: Namespace, name: str | None) -> Asked:

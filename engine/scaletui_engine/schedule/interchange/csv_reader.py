@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_NUMBER: Final = 1 << 20
 """Microbatches that a file may count to."""
+BYTE_ORDER_MARK: Final = "\ufeff"
+"""What spreadsheets put in front of the UTF-8 that they write."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +48,8 @@ def read_csv(text: str, *, replicas: bool = False, name: str = "loaded") -> CsvS
     `replicas` allows a stage on two ranks (DualPipe). Raises ParseError with line and column,
     PlacementError for a stage on two ranks. The order itself is judged by `check`.
     """
-    rows = [_cells(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = text.removeprefix(BYTE_ORDER_MARK).splitlines()
+    rows = [_cells(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     cells = [cell for row in rows for cell in row]
     if not cells:
         raise ParseError("the file has no action: wanted one row a rank, as in 0F0,0F1,0B0,0B1")

@@ -102,6 +102,7 @@ def _extra_forwards(board: Board, style: _Style) -> list[int]:
             )
         arrives = max(clock, arrives) + board.cost[INPUT][rank]
     for rank in range(1, ranks):
+        extra[rank] = min(extra[rank], extra[rank - 1])
         while extra[rank - 1] <= extra[rank] and 0 < extra[rank] < board.microbatches - 1:
             extra[rank] -= 1
     return extra
