@@ -20,6 +20,7 @@ from scaletui_engine.memory.phases.moment import GATHERING, Stretch, Term
 from scaletui_engine.memory.phases.pipeline import heads_held, waiting_heads
 from scaletui_engine.memory.phases.units import (
     accumulated,
+    chunk_reduced,
     head_gradient,
     held_root,
     root_elements,
@@ -97,7 +98,7 @@ def _layer_gradients(contents: Contents) -> Term:
 
 def _at_loss(contents: Contents) -> tuple[Term, ...]:
     """The last layer is whole, the root too unless freed; a head in the loss has its gradient already."""
-    chunked = (head_gradient(contents),) if in_chunks(contents) else ()
+    chunked = (head_gradient(contents), chunk_reduced(contents)) if in_chunks(contents) else ()
     root = held_root(contents, backward=False)
     return (layers(contents), *head_terms(contents), root, *whole_layers(contents, 0), *chunked)
 

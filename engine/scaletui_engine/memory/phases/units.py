@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 
 def held_root(contents: Contents, *, backward: bool) -> Term:
-    """What lies outside the layers: whole from forward to backward as one unit, or only while it runs."""
+    """What lies outside the layers: whole from forward to backward as one unit, or only while it runs.
+
+    As units of their own, embedding and head are freed like a layer; the head runs backward before them.
+    """
+    plan, head = contents.load.plan, contents.head
     elements = contents.root_numel
-    if contents.load.plan.runtime.reshard_root and not backward:
+    if plan.runtime.reshard_root and not backward:
         elements = 0
     elif splits_root(contents):
-        head = contents.head
-        elements = head.numel if head is not None and not backward else 0
+        done = head.numel if head is not None else 0
+        kept = 0 if plan.reshard_after_forward else elements - done
+        elements = kept if backward else kept + done
     return ("unsharded", "unsharded.root", elements * contents.load.precision.compute)
 
 
@@ -36,6 +41,16 @@ def head_gradient(contents: Contents, *, waits: bool = False) -> Term:
     reduced = waits and splits_root(contents)
     elements = 0 if head is None or reduced else head.trainable
     return ("unsharded", "unsharded.head_gradient", elements * recipe.compute)
+
+
+def chunk_reduced(contents: Contents) -> Term:
+    """A head in the loss, a unit of its own, reduces chunk by chunk: one reduce's input lives until the next.
+
+    Source: pytorch/torchtitan, components/loss.py, ChunkedCELoss ("reduce-scatter fires per-chunk").
+    """
+    head = contents.head if splits_root(contents) else None
+    elements = 0 if head is None else head.trainable
+    return ("unsharded", "unsharded.reduce_input", elements * contents.load.precision.reduce)
 
 
 def whole_layers(contents: Contents, prefetched: int, backward: int | None = None) -> tuple[Term, ...]:
