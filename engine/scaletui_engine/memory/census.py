@@ -85,6 +85,8 @@ class _Cut:
     etp: int
     vocab: int
     split_vocab: bool
+    copies_kv: bool
+    """Whether ranks that share a key/value head each hold it whole; Megatron cuts its fused rows evenly."""
     frozen: tuple[str, ...]
     lora: Lora | None
 
@@ -93,9 +95,8 @@ def census_of(load: Load) -> Census:
     """Cut every tensor of the model for one rank."""
     plan = load.plan
     split = plan.runtime.split_vocab
-    return _census(
-        _Cut(load.arch, load.tp, plan.axes.ep, load.etp, load.vocab, split, plan.frozen, plan.lora)
-    )
+    degrees = (load.tp, plan.axes.ep, load.etp)
+    return _census(_Cut(load.arch, *degrees, load.vocab, split, not load.megatron, plan.frozen, plan.lora))
 
 
 @lru_cache(maxsize=64)
@@ -222,6 +223,9 @@ def _cut_shape(tensor: Tensor, cut: _Cut, degree: int) -> tuple[int, ...]:
         return (*shape[:-1], ceil_div(shape[-1], degree))
     rows = cut.vocab if vocab else shape[0]
     mine = ceil_div(rows, degree)
-    if tensor.tp is TpRule.KV:
+    if tensor.tp is TpRule.KV and cut.copies_kv:
         mine = max(mine, cut.arch.head_dim)
+    elif tensor.tp is TpRule.KV and ".wv" in tensor.name:
+        # Keys and values together are a whole number of fused rows, one of them alone need not be.
+        mine = rows // degree
     return (mine, *shape[1:])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.activations import LayerActivations, layer_activations
 from scaletui_engine.memory.activations.layer import recomputed_layers
+from scaletui_engine.memory.buffered import buffered
 from scaletui_engine.memory.census import Census, Unit, census_of
 from scaletui_engine.memory.cut import keys_of
 from scaletui_engine.memory.inflight import CLOSED, Pipeline, in_flight
@@ -207,7 +208,7 @@ def _rank(pieces: Pieces, key: Key) -> Contents:
         stages=stages,
         layers=layers,
         ends=ends,
-        states=total_states([(k.states, n) for k, n in layers] + [(pieces.ends[u.name], 1) for u in ends]),
+        states=_states(pieces, layers, ends),
         in_flight=_ONE,
         stream=pieces.stream,
         kept=kept,
@@ -224,6 +225,11 @@ def _rank(pieces: Pieces, key: Key) -> Contents:
         torch_pipeline=piped,
         sums_whole=load.plan.accumulation > 1 and (load.plan.runtime.no_sync or piped),
     )
+
+
+def _states(pieces: Pieces, layers: tuple[tuple[Kind, int], ...], ends: tuple[Unit, ...]) -> States:
+    summed = total_states([(k.states, n) for k, n in layers] + [(pieces.ends[u.name], 1) for u in ends])
+    return buffered(summed, [*((k.unit, n) for k, n in layers), *((u, 1) for u in ends)], pieces.load)
 
 
 def _largest(layers: tuple[tuple[Kind, int], ...]) -> Kind | None:

@@ -51,6 +51,11 @@ class OptimizerBuffer:
     """Bucket of each parameter, in the order of the buffer."""
     dp: int
 
+    @property
+    def partition(self) -> int:
+        """Elements of every rank's pieces."""
+        return self.buffer.length // self.dp
+
     def pieces(self, rank: int) -> tuple[Interval, ...]:
         """A rank's piece of each bucket."""
         return tuple(
@@ -64,11 +69,13 @@ class OptimizerBuffer:
         return tuple(part for piece in self.pieces(rank) for part in self.buffer.parts(piece))
 
 
-def optimizer_buffer(numels: tuple[int, ...], rule: BufferRule) -> OptimizerBuffer:
-    """The buffer of those parameters, given in module order."""
+def optimizer_buffer(
+    numels: tuple[int, ...], rule: BufferRule, blocks: tuple[tuple[int, ...], ...] | None = None
+) -> OptimizerBuffer:
+    """The buffer of those parameters, given in module order; `blocks` are those that are parts of one."""
     builder = _Builder(rule)
-    for param in reversed(range(len(numels))):
-        builder.add(param, numels[param])
+    for block in reversed(blocks or tuple((param,) for param in range(len(numels)))):
+        builder.add(block, numels)
     return builder.done()
 
 
@@ -82,14 +89,16 @@ class _Builder:
         self.first = self.end = 0
         self.open = False
 
-    def add(self, param: int, numel: int) -> None:
-        alone = param in self.rule.shared_embedding
+    def add(self, block: tuple[int, ...], numels: tuple[int, ...]) -> None:
+        alone = block[0] in self.rule.shared_embedding
         start = round_up(self.end, START)
         if alone and self.open:
             self.close(start)
             start = self.end
-        self.end, self.open = start + numel, True
-        self.params.append((param, start, numel, len(self.buckets)))
+        self.end, self.open = start, True
+        for param in block:
+            self.params.append((param, self.end, numels[param], len(self.buckets)))
+            self.end += numels[param]
         full = self.rule.bucket_size is not None and self.end - self.first >= self.rule.bucket_size
         if alone or full:
             self.close(self.end)

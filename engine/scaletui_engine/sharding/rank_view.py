@@ -12,6 +12,7 @@ from scaletui_engine.sharding.activations import stage_activations
 from scaletui_engine.sharding.brief import brief
 from scaletui_engine.sharding.distributed_optimizer import BufferRule, OptimizerBuffer, optimizer_buffer
 from scaletui_engine.sharding.fsdp1 import FlatParameter, flat_parameter
+from scaletui_engine.sharding.fused_names import fused_blocks
 from scaletui_engine.sharding.intervals import size
 from scaletui_engine.sharding.part import Part
 from scaletui_engine.sharding.tensor_map import Flat, TensorMap, is_megatron, tensor_map
@@ -59,6 +60,8 @@ class RankView:
     """Place on the pp axis."""
     part: Part
     rows: tuple[HeldRow, ...]
+    padding: int = 0
+    """Elements of flat buffers that belong to no row."""
 
     @property
     def numel(self) -> int:
@@ -68,7 +71,7 @@ class RankView:
     @property
     def allocated(self) -> int:
         """Elements with padding."""
-        return sum(row.allocated * row.copies for row in self.rows)
+        return sum(row.allocated * row.copies for row in self.rows) + self.padding
 
     def expanded(self) -> Iterator[tuple[str, HeldRow]]:
         """(name, row) for every layer by itself."""
@@ -84,14 +87,17 @@ def rank_view(scenario: Scenario, rank: int, part: Part = Part.WEIGHTS) -> RankV
         raise ValueRangeError(f"rank {brief(rank)} is not in 0 <= rank < world = {world}")
     stage_rank, inner = divmod(rank, world // scenario.plan.axes.pp)
     held = held_tensors(scenario, stage_rank, part)
-    maps = [tensor_map(scenario, tensor, part) for tensor in held]
-    rows: list[HeldRow] = []
-    for tensor, found in zip(held, maps, strict=True):
-        if found.flat in (Flat.NONE, Flat.PARAMETER):
-            rows.append(_row(tensor, found, inner))
-    rows += _unit_rows(tuple(zip(held, maps, strict=True)), inner)
-    rows += _buffer_rows(scenario, tuple(zip(held, maps, strict=True)), inner)
-    return RankView(rank, stage_rank, part, tuple(rows))
+    pairs = tuple((tensor, tensor_map(scenario, tensor, part)) for tensor in held)
+    if part is Part.SECONDARY:
+        # What stays whole has no second copy.
+        pairs = tuple(pair for pair in pairs if pair[1].flat is not Flat.NONE)
+    alone = (pair for pair in pairs if pair[1].flat in (Flat.NONE, Flat.PARAMETER))
+    rows = [_row(tensor, found, inner) for tensor, found in alone]
+    rows += _unit_rows(pairs, inner)
+    buffers = tuple(_buffers(scenario, pairs, inner))
+    rows += [row for buffer in buffers for row in buffer.rows(inner)]
+    padding = sum(buffer.padding for buffer in buffers)
+    return RankView(rank, stage_rank, part, tuple(rows), padding)
 
 
 def held_tensors(scenario: Scenario, stage_rank: int, part: Part) -> tuple[Tensor, ...]:
@@ -116,6 +122,8 @@ def _row(tensor: Tensor, found: TensorMap, inner: int) -> HeldRow:
 
 UnitKind = tuple[tuple[int, ...], tuple[range | None, ...]]
 """(places of the tensors, the layers that have exactly those); None stands for outside the layers."""
+Blocks = tuple[tuple[int, ...], ...]
+"""Parameters that are parts of one, by their places."""
 Pairs = tuple[tuple["Tensor", TensorMap], ...]
 """Parameters of a stage with their maps."""
 
@@ -178,24 +186,39 @@ def _flat_row(tensor: Tensor, found: TensorMap, part: FlatPart, inner: int) -> H
     return HeldRow(tensor, tensor.layers, region, part.intra, part.numel, part.numel)
 
 
-def _buffer_rows(scenario: Scenario, pairs: Pairs, inner: int) -> Iterator[HeldRow]:
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    """The dense parameters of a stage in one buffer, or its experts, as one rank sees it."""
+
+    pairs: Pairs
+    order: tuple[tuple[int, int | None], ...]
+    cut: OptimizerBuffer | ZeroBuffer
+    place: int
+
+    @property
+    def padding(self) -> int:
+        """Elements of the rank's piece that belong to no parameter."""
+        return self.cut.partition - sum(part.numel for part in self.cut.parts(self.place))
+
+    def rows(self, inner: int) -> Iterator[HeldRow]:
+        for part in self.cut.parts(self.place):
+            index, layer = self.order[part.param]
+            row = _flat_row(*self.pairs[index], part, inner)
+            yield replace(row, layers=None if layer is None else range(layer, layer + 1))
+
+
+def _buffers(scenario: Scenario, pairs: Pairs, inner: int) -> Iterator[_Buffer]:
     """ZeRO-1/2 and Megatron: dense and expert parameters of the stage are a buffer each."""
     for expert in (False, True):
         flat = (pair for pair in pairs if pair[1].flat is Flat.BUFFER)
         chosen = tuple(pair for pair in flat if pair[0].is_expert is expert)
-        if not chosen:
-            continue
-        order = _module_order(tuple(tensor for tensor, _ in chosen))
-        wholes = [found.whole(inner) for _, found in chosen]
-        numels = tuple(wholes[index] for index, _ in order)
-        degree = chosen[0][1].degree
-        buffer = _buffer(numels, degree, is_megatron(scenario))
-        for part in buffer.parts(chosen[0][1].place(inner)):
-            index, layer = order[part.param]
-            tensor, found = chosen[index]
-            row = _flat_row(tensor, found, part, inner)
-            layers = None if layer is None else range(layer, layer + 1)
-            yield HeldRow(row.tensor, layers, row.region, row.run, row.numel, row.allocated)
+        if chosen:
+            order = _module_order(tuple(tensor for tensor, _ in chosen))
+            wholes = [found.whole(inner) for _, found in chosen]
+            numels = tuple(wholes[index] for index, _ in order)
+            first = chosen[0][1]
+            blocks = _blocks(tuple(tensor for tensor, _ in chosen)) if is_megatron(scenario) else None
+            yield _Buffer(chosen, order, _buffer(numels, first.degree, blocks), first.place(inner))
 
 
 @lru_cache(maxsize=256)
@@ -210,6 +233,16 @@ def _module_order(held: tuple[Tensor, ...]) -> tuple[tuple[int, int | None], ...
     return (*before, *inside, *((index, None) for index in outside if index > first))
 
 
+@lru_cache(maxsize=256)
+def _blocks(held: tuple[Tensor, ...]) -> Blocks:
+    """Places in module order of the parameters that Megatron fuses."""
+    order = _module_order(held)
+    return fused_blocks([f"{layer} {held[index].name}" for index, layer in order])
+
+
 @lru_cache(maxsize=64)
-def _buffer(numels: tuple[int, ...], degree: int, megatron: bool) -> OptimizerBuffer | ZeroBuffer:
-    return optimizer_buffer(numels, BufferRule(degree)) if megatron else zero_buffer(numels, degree)
+def _buffer(numels: tuple[int, ...], degree: int, blocks: Blocks | None) -> OptimizerBuffer | ZeroBuffer:
+    """Megatron's where there are blocks, else DeepSpeed's."""
+    if blocks is None:
+        return zero_buffer(numels, degree)
+    return optimizer_buffer(numels, BufferRule(degree), blocks)

@@ -8,11 +8,11 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Final
 
+from scaletui_engine.sharding.fused_names import fused_blocks
 from scaletui_engine.sharding.names import Named
 from scaletui_engine.sharding.pipeline_place import held_row, layer_of, stages_of
 from scaletui_engine.sharding.rank_view import rank_view, stage_parameters
 from scaletui_engine.sharding.tensor_map import Flat, is_megatron, tensor_map
-from scaletui_engine.sharding.zero import Zero3Param
 
 if TYPE_CHECKING:
     from scaletui_engine.scenario import Scenario
@@ -23,8 +23,11 @@ FEW: Final = 32
 """Places that are simply asked one by one."""
 Run = tuple[int, int, int]
 """(first element, one past the last, place on the axis that cuts elements)."""
-Key = tuple[float, int]
-"""Place of a parameter in a buffer: layer, then place among the layer's parameters."""
+Key = tuple[float, int, int]
+"""Place of a parameter in a buffer: layer, place of its block among the layer's, place within the block.
+
+The last is negative in Megatron's buffers: they go from the last block to the first, each forwards.
+"""
 
 
 def flat_runs(scenario: Scenario, named: Named, part: Part, variant: int = 0) -> tuple[Run, ...]:
@@ -72,8 +75,7 @@ def _runs(scenario: Scenario, named: Named, part: Part, variant: int) -> tuple[R
         return ()
     places = range(found.degree)
     if found.flat is Flat.PARAMETER:
-        param = Zero3Param(found.whole_numel, found.degree)
-        cuts = ((*param.range(place), place) for place in places)
+        cuts = ((*found.cut.range(place), place) for place in places)
         return tuple(cut for cut in cuts if cut[0] < cut[1])
     first = stages[0] * (scenario.plan.axes.world // scenario.plan.axes.pp) + variant
     asked = _Asked(scenario, named, part, found, first, stages[0], found.whole(variant))
@@ -109,9 +111,13 @@ def _continued(runs: list[Run], numel: int) -> list[Run]:
 def _key(asked: _Asked, name: str, layer: int | None) -> Key:
     held = stage_parameters(asked.scenario, asked.stage)
     place = next(index for index, tensor in enumerate(held) if tensor.name == name)
+    block, inside = place, 0
+    if asked.map.flat is Flat.BUFFER and is_megatron(asked.scenario):
+        fused = fused_blocks([tensor.name for tensor in held])
+        block, inside = next((own[0], -own.index(place)) for own in fused if place in own)
     first = next((index for index, tensor in enumerate(held) if tensor.layers is not None), len(held))
     outside = -inf if place < first else inf
-    return (outside if layer is None else layer, place)
+    return (outside if layer is None else layer, block, inside)
 
 
 def _keys(asked: _Asked, place: int) -> list[Key]:

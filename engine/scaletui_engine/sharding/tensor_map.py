@@ -60,6 +60,8 @@ class TensorMap:
     """Ranks over which the data-parallel cut runs."""
     lane: int
     """Ranks between neighbours of that cut."""
+    groups: int = 1
+    """Groups of `degree` ranks among which a second copy's padding is shared."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -87,8 +89,13 @@ class TensorMap:
     def even_numel(self) -> int:
         """Elements of the longest piece, which every rank allocates."""
         if self.flat is Flat.PARAMETER:
-            return Zero3Param(self.whole_numel, self.degree).allocated
+            return self.cut.allocated
         return prod(self.layout.padded_shape())
+
+    @property
+    def cut(self) -> Zero3Param:
+        """How a parameter that is cut alone is cut."""
+        return Zero3Param(self.whole_numel, self.degree, self.groups)
 
     @property
     def whole_numel(self) -> int:
@@ -103,7 +110,7 @@ class TensorMap:
         """Elements of the local piece, row-major, that a rank holds where every parameter is cut alone."""
         if self.flat is not Flat.PARAMETER:
             return None
-        return Zero3Param(self.whole_numel, self.degree).range(self.place(inner))
+        return self.cut.range(self.place(inner))
 
 
 def tensor_map(scenario: Scenario, tensor: Tensor, part: Part) -> TensorMap:
@@ -130,10 +137,14 @@ def _map(load: Load, tensor: Tensor, part: Part) -> TensorMap:
         dim = shard_dim_of_experts(tensor.experts, degree * load.plan.axes.ep) if tensor.is_expert else 0
         data[1] = axes[1], shard(dim)
         return _finish(tensor, shape, data + model, (Flat.NONE, 1, lane))
-    flat = _flat_of(strategy)
-    if flat is Flat.PARAMETER and part in _GATHERED and persists(prod(shape)):
-        flat, degree = Flat.NONE, 1
-    return _finish(tensor, shape, data + model, (flat, degree, lane))
+    found = _finish(tensor, shape, data + model, (_flat_of(strategy), degree, lane))
+    if found.flat is not Flat.PARAMETER:
+        return found
+    own = found.whole_numel // max(tensor.experts // load.plan.axes.ep, 1) if tensor.is_expert else 0
+    if part in _GATHERED and persists(own or found.whole_numel):
+        return replace(found, flat=Flat.NONE, degree=1)
+    every = load.plan.axes.dp * load.plan.axes.cp
+    return replace(found, groups=every // degree) if part is Part.SECONDARY else found
 
 
 def _unsharded(load: Load, tensor: Tensor, shape: tuple[int, ...], part: Part) -> TensorMap:

@@ -1,7 +1,8 @@
 """DeepSpeed's partitions: ZeRO-1 and 2 cut one flat buffer, ZeRO-3 every parameter alone, ZeRO++ twice.
 
 Sources: DeepSpeed runtime/zero/stage_1_and_2.py (nccl_start_alignment_factor 2, _round_robin_reorder),
-partition_parameters.py (`_partition_param`), runtime/zero/config.py (stage3_param_persistence_threshold).
+partition_parameters.py (`_partition_param`), runtime/zero/config.py (stage3_param_persistence_threshold), all
+as of edaa722.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.errors import DivisibilityError
-from scaletui_engine.sharding.chunk import chunk
 from scaletui_engine.sharding.flat import FlatBuffer, FlatPart, packed
 from scaletui_engine.units import ceil_div, round_up
 
@@ -60,19 +59,25 @@ def zero_buffer(numels: tuple[int, ...], dp: int, *, round_robin: bool = False) 
 
 @dataclass(frozen=True, slots=True)
 class Zero3Param:
-    """ZeRO-3: one parameter, flat, padded to the degree and cut equally."""
+    """ZeRO-3: one parameter, flat, padded to the data-parallel degree and cut equally.
+
+    ZeRO++ hpZ cuts it once more over `dp` ranks of each of `groups`; the padding stays that of all of them
+    (`_partition_param_sec`: `_aligned_size // num_ranks_in_param_group`).
+    """
 
     numel: int
     dp: int
+    groups: int = 1
 
     @property
     def allocated(self) -> int:
         """Elements that every rank stores."""
-        return ceil_div(self.numel, self.dp)
+        return ceil_div(self.numel, self.dp * self.groups) * self.groups
 
     def range(self, rank: int) -> Interval:
         """A rank's own elements of the flattened parameter; empty at its end where only padding is left."""
-        return chunk(self.numel, self.dp, rank)
+        first = min(rank * self.allocated, self.numel)
+        return first, min(first + self.allocated, self.numel)
 
     def padding(self, rank: int) -> int:
         """Elements that a rank stores beyond its own."""
@@ -81,15 +86,10 @@ class Zero3Param:
 
 
 def persists(numel: int, threshold: int = PERSISTENT) -> bool:
-    """Whether ZeRO-3 keeps a parameter whole."""
-    return numel <= threshold
+    """Whether ZeRO-3 keeps a parameter whole between the passes (parameter_offload.py,
+    `mark_persistent_parameters`).
 
-
-def secondary_shard(numel: int, dp: int, group: int) -> Zero3Param:
-    """ZeRO++ hpZ (arXiv:2306.10209, section 3.2): a second copy, cut over the ranks of one group.
-
-    Raises DivisibilityError where the group does not divide the data-parallel degree.
+    `_partition_all_parameters` cuts it before the optimizer's step, `_post_step` gathers it behind; so hpZ's
+    second copy of it is never used, and `invalidate_secondary_tensor` drops it in the same step.
     """
-    if group < 1 or dp % group:
-        raise DivisibilityError(f"dp {dp} / zero_hpz_partition_size {group} is not a whole number")
-    return Zero3Param(numel, group)
+    return numel <= threshold

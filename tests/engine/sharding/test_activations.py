@@ -30,6 +30,7 @@ from scaletui_engine.sharding.part import Part
 from scaletui_engine.sharding.placement import head_tail as cut_head_tail
 from scaletui_engine.sharding.rank_view import rank_view
 from scaletui_engine.sharding.zero import PERSISTENT
+from scaletui_engine.tensors import tensors
 
 DENSE = Arch(layers=4, hidden=8, heads=4, kv_heads=2, head_dim=2, ffn=12, vocab=16)
 EXPERTS = Arch(
@@ -142,14 +143,21 @@ def test_the_memory_engine_counts_what_the_map_shows_of_second_copies(group: int
     world, plain = (
         scenario(8, arch, strategy=Strategy.ZERO3, runtime=Runtime(zero_hpz=each)) for each in (group, 1)
     )
-    rows = rank_view(world, 0, Part.SECONDARY).rows
-    held = sum(row.numel * row.copies for row in rows if row.tensor.numel > PERSISTENT)
+    view = rank_view(world, 0, Part.SECONDARY)
     item = load_of(arch, world.plan).precision.weights
     after, before = (evaluate(each).stages[0].parts.weights for each in (world, plain))
-    assert held == sum(row.tensor.total for row in rows if row.tensor.numel > PERSISTENT) // group
-    # The memory engine takes all parameters for cut; the few small ones stay whole on every rank.
-    small = sum(row.tensor.total for row in rows if row.tensor.numel <= PERSISTENT) // group
-    assert after - before == (held + small) * item
+    large = [tensor for tensor in tensors(arch) if tensor.numel > PERSISTENT]
+    assert view.numel == sum(tensor.total for tensor in large) // group
+    assert after - before == view.allocated * item
+
+
+def test_a_second_copy_is_padded_as_the_first() -> None:
+    """361 x 361 elements on 8 ranks: padded to 8 x 16,291, of which each of two ranks holds half."""
+    arch = Arch(layers=1, hidden=361, heads=1, kv_heads=1, head_dim=361, ffn=512, vocab=512)
+    world = scenario(8, arch, strategy=Strategy.ZERO3, runtime=Runtime(zero_hpz=2))
+    view = parameter_view(world, "layers.0.attention.wq", Part.SECONDARY)
+    assert [view.piece(rank).run for rank in (0, 1)] == [(0, 65164), (65164, 130321)]
+    assert {view.piece(rank).allocated for rank in range(8)} == {65164}
 
 
 def test_a_second_copy_that_the_plan_has_not() -> None:

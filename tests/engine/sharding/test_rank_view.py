@@ -12,6 +12,8 @@ from scaletui_engine.catalog import load_gpu
 from scaletui_engine.cluster import Cluster
 from scaletui_engine.defaults import PlanChoices, plan_from
 from scaletui_engine.errors import UnknownNameError, ValueRangeError
+from scaletui_engine.memory import evaluate
+from scaletui_engine.memory.load import load_of
 from scaletui_engine.model import Arch, Model, Moe
 from scaletui_engine.plan import Strategy
 from scaletui_engine.runtime import Framework, Runtime
@@ -238,3 +240,21 @@ def test_holders_of_fused_rows_are_the_ranks_whose_rows_have_them(name: str, gpu
         ]
         assert list(holders(world, named, element, Part.OPTIMIZER)) == having
         assert len(having) == 1
+
+
+@pytest.mark.parametrize("framework", [Framework.MEGATRON, Framework.DEEPSPEED])
+@pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.ZERO2])
+@pytest.mark.parametrize("arch", [DENSE, EXPERTS, TIED, UNEVEN], ids=["dense", "experts", "tied", "uneven"])
+@pytest.mark.parametrize("axes", [{}, {"tp": 4}, {"tp": 2, "pp": 2, "global_batch": 8}], ids=str)
+def test_the_memory_engine_counts_the_same_buffers(
+    framework: Framework, strategy: Strategy, arch: Arch, axes: dict[str, object]
+) -> None:
+    """Megatron pads starts to 64 and the end to 128, DeepSpeed the end to 2 elements a rank."""
+    world = scenario(arch, 8, strategy=strategy, runtime=Runtime(framework=framework), **axes)
+    recipe = load_of(arch, world.plan).precision
+    for stage, budget in enumerate(evaluate(world).stages):
+        rank = stage * 8 // world.plan.axes.pp
+        held = rank_view(world, rank, Part.OPTIMIZER).allocated
+        parts = budget.parts
+        assert parts.optimizer + parts.master_weights == held * (recipe.master + sum(recipe.moments))
+        assert parts.weights == rank_view(world, rank).numel * recipe.weights

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.activations.common import norm_copies
 from scaletui_engine.memory.phases.moment import REDUCED, Term
 from scaletui_engine.plan import Offload
 from scaletui_engine.runtime import LossKernel, OptimizerLoop
+from scaletui_engine.sharding.zero import Zero3Param, persists
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
@@ -28,12 +30,22 @@ def states(contents: Contents) -> tuple[Term, ...]:
 
 
 def _second_copy(contents: Contents) -> tuple[Term, ...]:
-    """ZeRO++'s second partition, which backward passes gather within the node (arXiv:2306.10209, 3.2)."""
-    ranks = contents.load.plan.runtime.zero_hpz
+    """ZeRO++'s second partition, which backward passes gather within the node (arXiv:2306.10209, 3.2).
+
+    Small parameters have none in the passes: they stay whole (`persists`).
+    """
+    plan = contents.load.plan
+    ranks, every = plan.runtime.zero_hpz, plan.axes.dp * plan.axes.cp
     if ranks == 1:
         return ()
-    size = (contents.layers_numel + contents.root_numel) * contents.load.precision.compute
-    return (("weights", "weights.second_copy", ceil_div(size, ranks)),)
+    units = (*((kind.unit, count) for kind, count in contents.layers), *((unit, 1) for unit in contents.ends))
+    elements = sum(
+        Zero3Param(prod(tensor.shape), ranks, max(every // ranks, 1)).allocated * tensor.copies * count
+        for unit, count in units
+        for tensor in unit.tensors
+        if not persists(prod(tensor.shape))
+    )
+    return (("weights", "weights.second_copy", elements * contents.load.precision.compute),)
 
 
 def gradients(contents: Contents) -> Term:
