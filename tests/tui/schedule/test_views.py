@@ -72,6 +72,44 @@ def test_sixteen_ranks_and_the_memory_of_the_chosen_one(
     assert (len(layout.groups), layout.lanes, layout.strips) == (16, lanes, (5,) if strips else ())
 
 
+@pytest.mark.parametrize("ranks", [4, 8, 12, 15, 16, 20])
+@pytest.mark.parametrize("strips", [True, False], ids=["strips", "no strips"])
+@pytest.mark.parametrize("name", ["1f1b", "zb-v"])
+def test_all_four_bubbles_are_on_a_small_screen(
+    name: str, strips: bool, ranks: int, make_sight: MakeSight
+) -> None:
+    sight = make_sight(name, ranks=ranks, microbatches=2 * ranks, strips=strips)
+    box = Box(80, 20)
+    rows = drawn(sight, box)
+    rows = [*answer_rows(sight, 80, PEN), *rows, *below_rows(sight, 11, Box(80, 20 - len(rows)), PEN)]
+    shown = "\n".join(map(text, rows))
+    bubble = sight.own.bubble
+    for letter, share in (("A", bubble.over_ideal), ("B", bubble.over_makespan), ("C", bubble.zero_bubble)):
+        assert re.search(rf"\b{letter}\b.*\b{share * 100:.1f} %", shown)
+    assert re.search(r"\bD\b.*\d t", shown)
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (84, "bubble A 46.9 %  C 31.9 %  D 45 t"),
+        (77, " A 46.9 %  C 31.9 %  D 45 t"),
+        (69, " A 46.9 %  C 31.9 % "),
+        (58, " C 31.9 % "),
+        (48, "free ─"),
+    ],
+)
+def test_a_narrow_rule_keeps_the_definitions_that_it_has_room_for(
+    width: int, words: str, make_sight: MakeSight
+) -> None:
+    sight = make_sight(ranks=16, microbatches=32)
+    layout = layout_of(sight, Box(75, 20), PEN, WORDS)
+    assert layout.bare
+    title = text(head_rows(sight, layout, width, PEN)[0])
+    assert words in title
+    assert title.count("%") == words.count("%")
+
+
 @pytest.mark.parametrize("ranks", [4, 8, 12, 16])
 @pytest.mark.parametrize("microbatches", [16, 64, 512])
 @pytest.mark.parametrize("name", ["1f1b", "zb-h1"])

@@ -29,6 +29,15 @@ def bubble_row(sight: Sight, width: int, pen: Pen) -> Row:
     return fit(tuple(spans), width)
 
 
+def bubble_texts(sight: Sight, pen: Pen) -> tuple[str, ...]:
+    """What the answer's B leaves to say, for a place between other words: all of it, then ever less."""
+    bubble, percent = sight.own.bubble, pen.numbers.percent
+    span = f"C {percent(bubble.zero_bubble, 1)}"
+    ideal = f"A {percent(bubble.over_ideal, 1)}  {span}"
+    every = f"{ideal}  D {per_rank(sight, pen)}"
+    return (f"{tr('bubble')} {every}", every, ideal, span)
+
+
 def bubble_panel(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
     """A title and one row a definition."""
     bubble, percent = sight.own.bubble, pen.numbers.percent

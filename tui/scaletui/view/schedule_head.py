@@ -9,6 +9,7 @@ from scaletui.text.language import N_, tr
 from scaletui.view.cells import width_of
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row
+from scaletui.view.schedule_bubble import bubble_texts
 from scaletui.view.schedule_lanes import label_width
 from scaletui.view.schedule_times import plain, ticks, time_text
 
@@ -61,7 +62,7 @@ def clock_text(sight: Sight, pen: Pen) -> str:
 
 
 def _title(sight: Sight, layout: Layout, width: int, pen: Pen) -> Row:
-    """What is not on the screen is told by the part that is: "r0-15 of 64", "0 - 35"."""
+    """What is not on the screen is told by the part that is, "r0-15 of 64", "0 - 35"; or stands here."""
     unit = sight.picture.question.unit
     stretch = sight.stretch(width - label_width(sight, layout, pen))
     facts = []
@@ -70,9 +71,24 @@ def _title(sight: Sight, layout: Layout, width: int, pen: Pen) -> Row:
         facts.append(tr("{shown} of {ranks}", shown=f"r{first}-{stop - 1}", ranks=sight.picture.ranks))
     if stretch.end - stretch.start < sight.picture.makespan * (1 - 1e-9):
         facts.append(" - ".join(time_text(time, unit, pen) for time in (stretch.start, stretch.end)))
-    clock = clock_text(sight, pen)
-    heads = [(width - width_of(clock) - 2, "   ".join(facts)), (width, clock)]
-    return rule_row(_unit_text(sight), width, pen, heads if facts else heads[1:])
+    text = _unit_text(sight)
+    heads = _before([(width, clock_text(sight, pen))], "   ".join(facts))
+    if layout.bare:
+        room = _start(heads[0]) - width_of(text) - 6
+        fits = (bubble for bubble in bubble_texts(sight, pen) if width_of(bubble) <= room)
+        heads = _before(heads, next(fits, ""))
+    return rule_row(text, width, pen, heads)
+
+
+def _before(heads: list[tuple[int, str]], text: str) -> list[tuple[int, str]]:
+    """The heads of a rule, and one more in front of them where there is something to say."""
+    return [(_start(heads[0]), text), *heads] if text else heads
+
+
+def _start(head: tuple[int, str]) -> int:
+    """The column where a head of a rule begins."""
+    end, text = head
+    return end - width_of(text) - 2
 
 
 def _unit_text(sight: Sight) -> str:

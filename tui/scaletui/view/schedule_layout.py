@@ -22,6 +22,8 @@ WIDE_WORDS: Final = (2, 1)
 """The same where a column at the side has the words: axis and legend."""
 PANEL: Final = 5
 """Rows of the bubble panel, its title included."""
+BARE: Final = 2
+"""Rows for words below which the bubble has none of its own."""
 MOST_STRIP: Final = 2
 FEW_WORDS: Final = 5
 """Rows for words that strips of all ranks leave; else they fold into one."""
@@ -42,6 +44,8 @@ class Layout:
     strip: int = 1
     """Rows of a strip."""
     runs: int = 1
+    bare: bool = False
+    """Whether the rows left for words do not hold the bubble."""
 
     @property
     def lanes(self) -> int:
@@ -52,6 +56,12 @@ class Layout:
 
 def layout_of(sight: Sight, box: Box, pen: Pen, words: Sequence[int]) -> Layout:
     """`box` is all that lanes and words share, its width that of time alone; `words` the most first."""
+    layout = _lanes_of(sight, box, pen, words)
+    left = max(box.height - HEAD, 0) - layout.lanes
+    return replace(layout, bare=left < BARE < words[0])
+
+
+def _lanes_of(sight: Sight, box: Box, pen: Pen, words: Sequence[int]) -> Layout:
     runs, tall = len(sight.picture.runs), 2 if pen.big else 1
     titles = runs if runs > 1 else 0
     room = max(box.height - HEAD, runs * 2 + words[-1])
