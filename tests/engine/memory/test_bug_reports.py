@@ -19,6 +19,7 @@ from scaletui_engine.memory.host import host_budget
 from scaletui_engine.memory.inflight import Pipeline, in_flight
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.phases import moments
+from scaletui_engine.memory.phases.units import whole_layers
 from scaletui_engine.memory.suspects import leaks, suspects
 from scaletui_engine.model import Arch, Moe, Norm
 from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
@@ -248,6 +249,17 @@ def test_megatron_lm_150_many_ranks_leave_two_units_of_buffers() -> None:
     assert rank.largest is not None
     unit = rank.largest.unit.numel * 2
     assert evaluate(scenario).stages[0].parts.unsharded >= 2 * unit
+
+
+@pytest.mark.parametrize(("pp", "left"), [(1, 1), (2, 16)])
+def test_torch_frees_layers_in_the_backward_pass_but_in_pipelines(pp: int, left: int) -> None:
+    """Under no_sync too (_fsdp_param_group.py, `post_backward`); pipelining/stage.py says otherwise."""
+    scenario = scenario_from(replace(EIGHT_B, pp=pp, global_batch=64))
+    rank = _ranks(_runtime(_plan(scenario, reshard_after_forward=False), no_sync=True))[0]
+    assert rank.sums_whole
+    assert rank.largest is not None
+    (_, _, held), *_ = whole_layers(rank, 0, 1)
+    assert held == left * rank.largest.unit.numel * 2
 
 
 def test_zero_plus_plus_a_second_copy_is_held_beside_the_shards() -> None:

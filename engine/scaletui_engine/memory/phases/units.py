@@ -68,7 +68,8 @@ def whole_layers(contents: Contents, prefetched: int, backward: int | None = Non
         return (("unsharded", "unsharded.live", live * item), buffer)
     eager = load.plan.strategy is Strategy.FSDP1 and not runtime.limit_all_gathers
     if eager or not load.plan.reshard_after_forward:
-        left = every if backward is None or contents.sums_whole else _share(contents, backward)
+        stay = contents.sums_whole and contents.torch_pipeline
+        left = every if backward is None or stay else _share(contents, backward)
         return (("unsharded", "unsharded.layers", left * item),)
     if backward is None and runtime.reshard_last:
         return ()
