@@ -10,7 +10,6 @@ from scaletui_engine.catalog import gpu_ids, load_gpu, load_model
 from scaletui_engine.cluster import Cluster
 from scaletui_engine.errors import ScenarioError
 from scaletui_engine.live.architecture import UnreadableError, read_architecture
-from scaletui_engine.memory.evaluate import evaluate
 from scaletui_engine.model import Model
 from scaletui_engine.plan import Axes, Offload, Plan, Strategy
 from scaletui_engine.scenario import Scenario
@@ -102,6 +101,8 @@ def foretold(found: Rebuilt) -> StageBudget | None:
     """The budget of a job's rank at its peak; None where the batch is not known or the engine has no rule."""
     if not found.batch.is_known:
         return None
+    from scaletui_engine.memory import evaluate  # deferred: not needed to show a job
+
     try:
         return evaluate(found.scenario).peak
     except ScenarioError:

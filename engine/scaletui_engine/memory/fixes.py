@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.edit.set import with_value
 from scaletui_engine.errors import ScenarioError
-from scaletui_engine.memory.evaluate import evaluate
+from scaletui_engine.memory.evaluation import evaluate
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.loss import kernel_of
 from scaletui_engine.plan import Offload, Recompute, Strategy

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.edit.set import with_value
-from scaletui_engine.memory.evaluate import evaluate
+from scaletui_engine.memory.evaluation import evaluate
 from scaletui_engine.validate import problem
 from scaletui_engine.validate.sequence import longest_sequence, sequence_multiple
 

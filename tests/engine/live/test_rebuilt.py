@@ -26,7 +26,7 @@ from scaletui_engine.live.rebuilt import (
     precision_of,
     rebuilt,
 )
-from scaletui_engine.memory.evaluate import evaluate
+from scaletui_engine.memory.evaluation import evaluate
 from scaletui_engine.model import Arch
 from scaletui_engine.plan import Axes, Strategy
 from scaletui_engine.tensors import tensors

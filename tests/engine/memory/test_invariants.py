@@ -13,7 +13,7 @@ from scaletui_engine.catalog import load_model
 from scaletui_engine.defaults import Choices, scenario_from
 from scaletui_engine.memory import evaluate
 from scaletui_engine.memory.contents import contents_of
-from scaletui_engine.memory.evaluate import stages_of
+from scaletui_engine.memory.evaluation import stages_of
 from scaletui_engine.memory.fsdp2 import ParameterShape, Shard, sharded_bytes
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.model import Arch

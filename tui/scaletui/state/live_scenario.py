@@ -10,7 +10,6 @@ from scaletui.state import live as state_of
 from scaletui_engine.errors import ScenarioError
 from scaletui_engine.live.judgement import Difference
 from scaletui_engine.live.rebuilt import Batch, Rebuilt, Unbuilt, foretold, rebuilt
-from scaletui_engine.memory.fixes import fixes
 from scaletui_engine.units import parse_count
 
 if TYPE_CHECKING:
@@ -126,6 +125,8 @@ def _peak(found: Rebuilt) -> StageBudget | None:
 
 @lru_cache(2)
 def _fixes(found: Rebuilt) -> tuple[Fix, ...]:
+    from scaletui_engine.memory.fixes import fixes  # deferred: not needed to show a job
+
     try:
         return fixes(found.scenario)
     except ScenarioError:
