@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.contents import Contents
     from scaletui_engine.memory.phases import Peaks
 
-RESERVE_FACTOR: Final = 1.013
+RESERVE_FACTOR: Final = 1.011
 """Reserved over the sum of the pools' high-water marks: what rounding and splitting of blocks leave.
 
 The one calibrated constant: the median over half of the sources of published torchtitan runs without TP

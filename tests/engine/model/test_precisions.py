@@ -11,6 +11,7 @@ from scaletui_engine.runtime import Framework, Runtime
 
 TOTALS = [
     ("torchtitan-pure-bf16", "bf16-pure", 8),
+    ("torchtitan-pure-bf16-reduced-in-fp32", "bf16-reduce-fp32", 8),
     ("jax-scaling-book", "jax-book", 10),
     ("lesson", "lesson", 12),
     ("bf16-with-fp32-adam", "bf16-fp32-adam", 12),

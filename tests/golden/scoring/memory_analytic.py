@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from scoring.memory_fields import MissingFieldError, need, text, whole
 from scoring.memory_measured import Prediction, in_unit
 from scoring.memory_model import named_arch
 
-from scaletui_engine.memory.conventions.deepspeed import DeepspeedCase, zero2_needs, zero3_needs
+from scaletui_engine.memory.conventions.deepspeed import (
+    DeepspeedCase,
+    zero2_documented,
+    zero2_needs,
+    zero3_needs,
+)
 from scaletui_engine.memory.conventions.korthikanti import (
     PaperModel,
     Technique,
@@ -101,7 +107,9 @@ def _deepspeed(record: Record) -> Prediction:
         zero_init="zero_init=0" not in words,
         largest_layer=need(config, "largest_layer"),
     )
-    needs = zero2_needs(case) if "z2" in words else zero3_needs(case)
+    documented = "memory.rst" in record.source
+    two = zero2_documented(case) if documented else zero2_needs(case)
+    needs = two if re.search(r"\bz(?:ero)?-?2", words) else zero3_needs(case)
     host = "cpu" in record.quantity.lower() or "host" in record.quantity.lower()
     return _printed(in_unit(record, needs.host if host else needs.gpu, "DeepSpeed's estimator"), 2)
 

@@ -8,6 +8,18 @@ from dataclasses import dataclass
 from typing import Any
 
 Config = dict[str, Any]
+UNITS = {"b": 1, "bytes": 1, "mb": 10**6, "gb": 10**9, "tb": 10**12, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+SPELLINGS = {
+    "num_layers": "layers", "num_hidden_layers": "layers", "hidden_size": "hidden", "num_heads": "heads",
+    "num_attention_heads": "heads", "num_kv_heads": "kv_heads", "num_key_value_heads": "kv_heads",
+    "intermediate_size": "ffn", "ffn_hidden_size": "ffn", "vocab_size": "vocab", "num_experts": "experts",
+    "top_k": "topk", "micro_batch_size": "micro_batch", "global_batch_size": "global_batch",
+    "gbs": "global_batch", "sequence_length": "seq_len", "seq_length": "seq_len", "max_seq_len": "seq_len",
+    "tensor_parallel": "tp", "pipeline_parallel": "pp", "context_parallel": "cp", "expert_parallel": "ep",
+    "data_parallel": "dp", "activation_checkpointing": "ac",
+    "use_distributed_optimizer": "distributed_optimizer",
+}  # fmt: skip
+"""Field names of Hugging Face's and Megatron's own configurations, and ours."""
 
 
 class MissingFieldError(Exception):
@@ -40,9 +52,12 @@ class Record:
         return 10.0**-decimals
 
     @property
-    def gib(self) -> bool:
-        """Whether the value counts in powers of two."""
-        return self.unit.lower() == "gib"
+    def unit_bytes(self) -> int:
+        """Bytes of the value's unit. Raises MissingFieldError for one that is none of memory."""
+        found = UNITS.get(self.unit.lower())
+        if found is None:
+            raise MissingFieldError(f"missing field unit ({self.unit!r} is no unit of memory)")
+        return found
 
 
 def record_of(row: dict[str, Any]) -> Record:
@@ -53,7 +68,7 @@ def record_of(row: dict[str, Any]) -> Record:
         id=str(row.get("id", "?")),
         source=str(row.get("source", "")),
         kind=str(row.get("kind", "measured")),
-        config=dict(config) if isinstance(config, dict) else {},
+        config=_spelled(config) if isinstance(config, dict) else {},
         expected=float(value) if number else None,
         unit=str(row.get("unit", "GiB")),
         quantity=str(row.get("quantity", "")),
@@ -62,17 +77,22 @@ def record_of(row: dict[str, Any]) -> Record:
     )
 
 
+def _spelled(config: Config) -> Config:
+    """The fields under our names; a field that is there already keeps its value."""
+    return {**{SPELLINGS.get(name, name): value for name, value in config.items()}, **config}
+
+
 def whole(config: Config, *names: str) -> int | None:
-    """The first of `names` that holds a whole number, or text that starts with one ("2048 (inferred)")."""
+    """The first of `names` that holds a whole number, or text like "2048 (inferred)" or "8k"."""
     for name in names:
         value = config.get(name)
         if isinstance(value, bool) or value is None:
             continue
         if isinstance(value, (int, float)) and float(value).is_integer():
             return int(value)
-        match = re.match(r"\s*(\d+)\b", str(value))
+        match = re.match(r"\s*(\d{1,3}(?:,\d{3})+|\d+)(k?)\b(?!\.\d)", str(value).lower())
         if match:
-            return int(match[1])
+            return int(match[1].replace(",", "")) * (1024 if match[2] else 1)
     return None
 
 

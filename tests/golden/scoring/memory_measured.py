@@ -12,8 +12,10 @@ from scoring.memory_plan import plan_of
 
 from scaletui_engine.catalog import load_gpu
 from scaletui_engine.cluster import Cluster
+from scaletui_engine.errors import UnknownNameError
 from scaletui_engine.memory import evaluate
 from scaletui_engine.memory.contents import contents_of
+from scaletui_engine.memory.host import host_budget
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.outside import CONTEXT_EAGER, CONTEXT_LAZY, outside_range
 from scaletui_engine.model import Model
@@ -41,9 +43,12 @@ class Prediction:
 def measured(record: Record) -> Prediction:
     """The quantity that the row measured."""
     scenario = scenario_of(record)
-    if "init" in record.quantity.lower():
+    words = record.quantity.lower()
+    if quantity_of(record) == "host":
+        return in_unit(record, host_budget(scenario).high, "host memory of a node")
+    if "init" in words:
         return in_unit(record, _rank(record, scenario).states.weights, "weights")
-    if "states" in record.quantity.lower():
+    if "states" in words or "end of step" in words:
         held = _rank(record, scenario).states
         return in_unit(record, held.weights + held.gradients + held.optimizer + held.master_weights, "states")
     stages = _stages(record, evaluate(scenario))
@@ -53,11 +58,13 @@ def measured(record: Record) -> Prediction:
 
 
 def quantity_of(record: Record) -> str:
-    """allocated, reserved or driver: what the words of the row mean."""
+    """allocated, reserved, driver or host: what the words of the row mean."""
     words = record.quantity.lower()
+    if any(name in words for name in ("host", "cpu ram", "cpu mem", "dram")):
+        return "host"
     if "reserved" in words or words.startswith("torchtitan"):
         return "reserved"
-    if "nvidia-smi" in words or "gpu memory" in words or "driver" in words:
+    if any(name in words for name in ("nvidia-smi", "nvml", "gpu memory", "driver")):
         return "driver"
     return "allocated"
 
@@ -84,12 +91,17 @@ def _spelled_out(record: Record) -> None:
 
 
 def capacity_of(record: Record) -> int | None:
-    """What the GPU holds, from "OOM on 95 GiB" or "32x H100 95GiB"."""
-    for words in (record.quantity, text(record.config, "gpu")):
-        match = re.search(r"(\d+(?:\.\d+)?)\s*(gib|gb)", words.lower())
+    """What the GPU holds, from "OOM on 95 GiB" or "32x H100 95GiB", else from the catalogue."""
+    said = text(record.config, "gpu")
+    for words in (record.quantity.lower(), said):
+        match = re.search(r"(\d+(?:\.\d+)?)\s*(gib|gb)", words)
         if match:
             return round(float(match[1]) * (GIB if match[2] == "gib" else GB))
-    return None
+    name = re.sub(r"^\s*\d+\s*[x\u00d7*]?\s*|\s*[x\u00d7*]\s*\d+\s*$", "", said)
+    try:
+        return load_gpu(name).capacity_bytes
+    except UnknownNameError:
+        return None
 
 
 def classify(record: Record) -> Prediction:
@@ -99,7 +111,7 @@ def classify(record: Record) -> Prediction:
         raise MissingFieldError("missing field capacity")
     needed = max(_likely(stage) for stage in evaluate(scenario_of(record)).stages)
     words = f"needs {needed / GIB:.1f} of {capacity / GIB:.1f} GiB"
-    return Prediction(needed / (GIB if record.gib else GB), words, fits=needed <= capacity)
+    return Prediction(needed / record.unit_bytes, words, fits=needed <= capacity)
 
 
 def fits_of(record: Record) -> bool | None:
@@ -119,7 +131,7 @@ def overhead(record: Record) -> Prediction:
         scenario = scenario_of(record_of_mesh)
         reach = outside_range(contents_of(load_of(scenario.model.arch, scenario.plan))[0])
         low, high = reach.low, reach.high
-    unit = GIB if record.gib else GB
+    unit = record.unit_bytes
     inside = record.expected is not None and low / unit <= record.expected <= high / unit
     return Prediction((low + high) / 2 / unit, f"range {low / unit:.2f} to {high / unit:.2f}", within=inside)
 
@@ -133,7 +145,7 @@ MESH = {
 
 def in_unit(record: Record, size: float, reason: str = "") -> Prediction:
     """Bytes in the record's unit."""
-    return Prediction(size / (GIB if record.gib else GB), reason)
+    return Prediction(size / record.unit_bytes, reason)
 
 
 def _likely(stage: StageBudget) -> int:

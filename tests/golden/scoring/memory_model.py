@@ -21,7 +21,7 @@ DIMENSIONS = ("layers", "hidden", "heads", "ffn", "vocab")
 def arch_of(config: Config) -> Arch:
     """Dimensions of the record, what it leaves out from the catalogue. Raises MissingFieldError."""
     named = named_arch(text(config, "model"))
-    if text(config, "attn") == "mla":
+    if text(config, "attn") == "mla" and (named is None or whole(config, "kv_lora_rank") is not None):
         return _latent(config)
     absent = [name for name in DIMENSIONS if whole(config, name) is None]
     if not absent:
@@ -90,7 +90,11 @@ def _dense(config: Config) -> Arch:
         ffn=need(config, "ffn"),
         vocab=need(config, "vocab"),
         tie=flag(config, "tied"),
+        qkv_bias=flag(config, "bias"),
+        o_bias=flag(config, "bias"),
+        mlp_bias=flag(config, "bias"),
         qk_norm=QkNorm.PER_HEAD if flag(config, "qk_norm") else None,
+        moe=_moe(config),
     )
 
 
@@ -99,7 +103,7 @@ def _with_record(arch: Arch, config: Config, named: Arch | None) -> Arch:
     if named is not None:
         same = replace(
             named, layers=arch.layers, hidden=arch.hidden, heads=arch.heads, kv_heads=arch.kv_heads,
-            head_dim=arch.head_dim, ffn=arch.ffn, vocab=arch.vocab,
+            head_dim=arch.head_dim, ffn=arch.ffn, vocab=arch.vocab, moe=arch.moe or named.moe,
         )  # fmt: skip
         arch = replace(same, tie=flag(config, "tied", default=same.tie), qk_norm=arch.qk_norm or same.qk_norm)
     if config.get("rmsnorm") is False:
@@ -139,7 +143,7 @@ def _moe(config: Config) -> Moe | None:
     return Moe(
         experts=experts,
         topk=need(config, "topk"),
-        ffn=need(config, "moe_ffn"),
+        ffn=need(config, "moe_ffn", "ffn"),
         shared=1 if shared else 0,
         shared_ffn=shared,
         first_dense=whole(config, "dense_layers") or 0,

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoring.memory_fields import Config, MissingFieldError, Record, flag, need, text, whole
 from scoring.memory_model import recipe_of
+from scoring.memory_words import (
+    dropout_of,
+    every_of,
+    exchange_of,
+    loop_of,
+    lora_of,
+    megatron_precision,
+    modules_of,
+    optimizer_of,
+    recompute_of,
+    schedule_of,
+    techniques_of,
+    torch_precision,
+)
 
-from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
-from scaletui_engine.runtime import Attention, CpExchange, Framework, Lora, LossKernel, OptimizerLoop, Runtime
+from scaletui_engine.plan import Axes, Offload, Plan, Split, Strategy
+from scaletui_engine.runtime import Attention, Framework, LossKernel, Runtime
 
 if TYPE_CHECKING:
     from scaletui_engine.model import Arch
@@ -29,6 +44,11 @@ def habit(record: Record, field: str) -> str:
 
 
 MEGATRON = (Framework.MEGATRON, Framework.MEGATRON_LEGACY)
+OF_MEGATRON = ("megatron", "mbridge", "simumax", "mcore", "nemo", "transformerengine", "transformer engine")
+OF_HUGGING_FACE = (
+    "torchtune", "peft", "hf", "hugging", "transformers", "accelerate", "trl", "axolotl", "unsloth",
+    "llama-factory",
+)  # fmt: skip
 
 
 def plan_of(record: Record, arch: Arch) -> Plan:
@@ -36,56 +56,71 @@ def plan_of(record: Record, arch: Arch) -> Plan:
     config, framework = record.config, framework_of(record)
     axes, micro_batch = _axes(config), _micro_batch(config)
     microbatches = _microbatches(config, axes, micro_batch)
-    chunks = _chunks(config, axes.pp, framework)
+    chunks, strategy = _chunks(config, axes.pp, framework), _strategy(config, framework, axes)
+    if strategy is Strategy.DDP:
+        axes = replace(axes, dp_replicate=axes.dp, dp_shard=1)
     return Plan(
         axes=axes,
-        strategy=_strategy(config, framework, axes),
+        strategy=strategy,
         precision=_precision(config, framework),
-        optimizer=_optimizer(config),
-        recompute=_recompute(config, framework),
+        optimizer=optimizer_of(config),
+        recompute=recompute_of(config, framework),
         offload=_offload(config),
         reshard_after_forward=_reshards(config, axes),
         sequence_parallel=flag(config, "sequence_parallel", default=True),
         micro_batch=micro_batch,
         global_batch=micro_batch * axes.dp * microbatches,
         seq=_seq(config),
-        schedule=_schedule(config, chunks),
+        schedule=schedule_of(config, chunks, framework),
         chunks=chunks,
         layer_split=_split(framework, axes, chunks, arch),
-        lora=_lora(config),
+        lora=lora_of(config),
         runtime=runtime_of(record, framework),
     )
 
 
 def framework_of(record: Record) -> Framework:
     """From the field, else from where the row was published. Raises MissingFieldError."""
-    words = text(record.config, "framework") or record.source.lower()
-    if "zero_stage" in record.config or "deepspeed" in words:
+    said = text(record.config, "framework")
+    words = said or record.source.lower()
+    if "deepspeed" in words or ("zero_stage" in record.config and not _megatron(said)):
         return Framework.DEEPSPEED
-    if "megatron" in words or "mbridge" in words or "simumax" in words:
+    if _megatron(words):
         return Framework.MEGATRON_LEGACY if "legacy" in words else Framework.MEGATRON
     if any(name in words for name in ("torchtitan", "torchao", "pytorch/ao")):
         return Framework.TORCH
-    if any(name in words for name in ("torchtune", "peft", "hf")):
+    if any(name in words for name in OF_HUGGING_FACE):
         return Framework.HF
+    if "torch" in words or "fsdp" in words:
+        return Framework.TORCH
     raise MissingFieldError("missing field framework")
 
 
+def _megatron(words: str) -> bool:
+    return any(name in words for name in OF_MEGATRON)
+
+
 def gpus_of(config: Config) -> int | None:
-    """GPUs of the job, from "8x H100 96GB"."""
-    match = re.match(r"\s*(\d+)\s*x", text(config, "gpu"))
-    return int(match[1]) if match else whole(config, "gpus", "world")
+    """GPUs of the job, from "8x H100 96GB", "8 H100" or "H100 x 8"."""
+    words = text(config, "gpu")
+    first = re.match(r"\s*(\d+)\s*(?:[x\u00d7*]|\s[a-z])", words)
+    match = first or re.search(r"[x\u00d7*]\s*(\d+)\s*$", words)
+    if match:
+        return int(match[1])
+    nodes, each = whole(config, "nodes"), whole(config, "gpus_per_node")
+    return whole(config, "gpus", "world") or (nodes * each if nodes and each else None)
 
 
 def _axes(config: Config) -> Axes:
     tp, pp, cp = (whole(config, name) or 1 for name in ("tp", "pp", "cp"))
+    replicas = whole(config, "dp_replicate") or 1
     shard = whole(config, "fsdp", "dp_shard", "dp")
-    if shard is None:
+    if shard is None or shard < 1:
         gpus = gpus_of(config)
         if gpus is None:
             raise MissingFieldError("missing field dp (no count of GPUs either)")
-        shard = max(gpus // (tp * pp * cp), 1)
-    return Axes(tp, cp, whole(config, "ep") or 1, pp, whole(config, "dp_replicate") or 1, shard)
+        shard = max(gpus // (tp * pp * cp * replicas), 1)
+    return Axes(tp, cp, whole(config, "ep") or 1, pp, replicas, shard)
 
 
 def _micro_batch(config: Config) -> int:
@@ -122,66 +157,41 @@ def _chunks(config: Config, pp: int, framework: Framework) -> int:
     return chunks or 1
 
 
-def _schedule(config: Config, chunks: int) -> str:
-    name = text(config, "schedule")
-    if "interleaved" in name or (chunks > 1 and not name):
-        return "interleaved-1f1b"
-    return "gpipe" if "gpipe" in name else "1f1b"
-
-
 def _split(framework: Framework, axes: Axes, chunks: int, arch: Arch) -> Split:
     even = arch.layers % (axes.pp * chunks) == 0
     return Split.EVEN if even and framework in MEGATRON else Split.ENDS
 
 
 def _strategy(config: Config, framework: Framework, axes: Axes) -> Strategy:
-    stage = whole(config, "zero_stage")
+    stage = _zero_stage(config)
     if stage is not None:
         return (Strategy.DDP, Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)[stage]
     if framework in MEGATRON:
-        return Strategy.ZERO1
-    if axes.dp * axes.cp == 1 and axes.pp == 1:
+        return Strategy.ZERO1 if flag(config, "distributed_optimizer", default=True) else Strategy.DDP
+    words = text(config, "strategy", "fsdp_version")
+    if words.startswith("ddp") or (axes.dp * axes.cp == 1 and axes.pp == 1):
         return Strategy.DDP
-    if "fsdp1" in text(config, "fsdp_version"):
+    if "fsdp1" in words:
         return Strategy.FSDP1
     return Strategy.HSDP if axes.dp_replicate > 1 else Strategy.FSDP
 
 
+def _zero_stage(config: Config) -> int | None:
+    """0 to 3, from a number or from "ZeRO-3". Raises MissingFieldError for another."""
+    found = whole(config, "zero_stage")
+    match = re.search(r"(\d)\s*$", text(config, "zero_stage"))
+    stage = int(match[1]) if found is None and match else found
+    if stage is not None and not 0 <= stage <= 3:
+        raise MissingFieldError(f"missing field zero_stage ({stage} is none of 0 to 3)")
+    return stage
+
+
 def _precision(config: Config, framework: Framework) -> str:
-    words = text(config, "param_dtype")
     if framework in MEGATRON:
-        return str(recipe_of(config).get("precision", "megatron"))
+        return megatron_precision(config, str(recipe_of(config).get("precision", "megatron")))
     if framework is Framework.DEEPSPEED:
-        return "bf16-mixed"
-    if "fp32" in words:
-        return "fp32-bf16-adam" if "bf16 states" in text(config, "optimizer") else "bf16-mixed"
-    if "bf16" in words:
-        return "bf16-pure"
-    raise MissingFieldError("missing field param_dtype")
-
-
-def _optimizer(config: Config) -> str:
-    words = " ".join(
-        [text(config, "optimizer"), *(str(part).lower() for part in config.get("techniques") or ())]
-    )
-    if "8-bit" in words or "8bit" in words:
-        return "adam8bit"
-    return "adam4bit" if "4-bit" in words or "4bit" in words else "adamw"
-
-
-def _recompute(config: Config, framework: Framework) -> Recompute:
-    words = text(config, "ac", "recompute")
-    modules = text(config, "recompute_modules")
-    techniques = " ".join(str(part).lower() for part in config.get("techniques") or ())
-    if flag(config, "grad_checkpointing") or "checkpointing" in techniques:
-        return Recompute.FULL
-    if words.startswith(("full", "on")):
-        return Recompute.FULL
-    if "select" in words or "sac" in words or "default" in words or modules not in ("", "[]"):
-        return Recompute.SELECTIVE
-    if words in ("", "none", "off", "no") and (words or framework is not Framework.TORCH or techniques):
-        return Recompute.NONE
-    raise MissingFieldError("missing field ac")
+        return "fp32" if "32" in text(config, "param_dtype") else "bf16-mixed"
+    return torch_precision(config)
 
 
 def _offload(config: Config) -> Offload:
@@ -191,29 +201,18 @@ def _offload(config: Config) -> Offload:
 
 
 def _reshards(config: Config, axes: Axes) -> bool:
-    if "reshard_after_forward" in config:
-        return flag(config, "reshard_after_forward")
-    if "reshard" in config:
-        return "never" not in text(config, "reshard")
-    return axes.pp == 1
-
-
-def _lora(config: Config) -> Lora | None:
-    words = " ".join(
-        [text(config, "method"), *(str(part).lower() for part in config.get("techniques") or ())]
-    )
-    if "lora" not in words:
-        return None
-    return Lora(rank=whole(config, "lora_rank", "rank") or 8, quantized="qlora" in words)
+    words = text(config, "reshard_after_forward", "reshard")
+    if words in ("", "default") and config.get("reshard_after_forward") is not False:
+        return axes.pp == 1
+    return words not in ("", "never", "false", "off", "no")
 
 
 def runtime_of(record: Record, framework: Framework) -> Runtime:
     """The switches of the framework."""
     config = record.config
-    techniques = " ".join(str(part).lower() for part in config.get("techniques") or ())
+    techniques = techniques_of(config)
     traced = "simple" in text(config, "fsdp_version") or "aot" in text(config, "compile")
     compiled = flag(config, "compile") or "+compile" in techniques or traced
-    modules = text(config, "recompute_modules").strip("[]")
     legacy = framework is Framework.MEGATRON_LEGACY
     return Runtime(
         framework=framework,
@@ -221,22 +220,24 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         if text(config, "attention") in ("eager", "unfused", "math")
         else Attention.FLASH,
         loss=_loss(record, techniques),
-        optimizer_loop=_loop(config, traced=traced),
+        optimizer_loop=loop_of(config, traced=traced),
         optimizer_in_backward="optimizer in backward" in techniques,
         compile=compiled,
-        dropout=bool(whole(config, "dropout")) if "dropout" in config else legacy,
+        dropout=dropout_of(config, default=legacy),
         fused_mlp=config.get("swiglu_fused", False if legacy else None),
-        cp_exchange=CpExchange.ALL_TO_ALL if text(config, "cp_comm") == "a2a" else CpExchange.RING,
-        float8=bool(text(config, "float8", "fp8")),
+        cp_exchange=exchange_of(config),
+        float8=flag(config, "float8") or flag(config, "fp8"),
         float8_weights=_holds_eight_bits(record),
-        recompute_modules=tuple(part for part in re.split(r"[+,\s']+", modules) if part),
+        recompute_modules=modules_of(config),
+        recompute_every=every_of(config),
+        recompute_layers=whole(config, "recompute_layers", "recompute_num_layers"),
         activation_offload=flag(config, "activation_offload") or "activation offloading" in techniques,
         reshard_last="always" in text(config, "reshard"),
         split_root=any(words in f"{record.source} {record.notes}".lower() for words in SPLIT_ROOT),
         traced=traced,
         repeat_kv="torchtune" in text(config, "framework"),
         gradient_fusion=flag(config, "grad_accum_fusion", default=True),
-        etp=recipe_of(config).get("etp"),
+        etp=whole(config, "etp") or recipe_of(config).get("etp"),
         capacity_factor=float(config.get("moe_capacity_factor") or 1),
     )
 
@@ -248,12 +249,6 @@ def _holds_eight_bits(record: Record) -> bool:
     """
     recipe = text(record.config, "fp8")
     return "megatron-bridge" in record.source.lower() and bool(recipe) and "block" not in recipe
-
-
-def _loop(config: Config, *, traced: bool) -> OptimizerLoop:
-    words = text(config, "optimizer_impl")
-    fused = "fused" in words or (not words and (traced or "torchtune" in text(config, "framework")))
-    return OptimizerLoop.FUSED if fused else OptimizerLoop.FOREACH
 
 
 def _loss(record: Record, techniques: str) -> LossKernel:

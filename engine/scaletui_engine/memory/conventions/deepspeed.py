@@ -50,6 +50,17 @@ def zero2_needs(case: DeepspeedCase) -> DeepspeedNeeds:
     return DeepspeedNeeds(2 * params + int(18 * params / case.gpus), host)
 
 
+def zero2_documented(case: DeepspeedCase) -> DeepspeedNeeds:
+    """ZeRO-2 as docs/code-docs/source/memory.rst still prints it: 4 bytes whole and 16 sharded.
+
+    The code has counted 2 + 18/N since pull request 5099; with the optimizer on the host the two agree.
+    """
+    needs = zero2_needs(case)
+    if case.offload is not Offload.NONE:
+        return needs
+    return DeepspeedNeeds(4 * case.params + int(16 * case.params / case.gpus), needs.host)
+
+
 def zero3_needs(case: DeepspeedCase) -> DeepspeedNeeds:
     """ZeRO-3: 4 bytes for each parameter of the largest layer, and what is not offloaded."""
     largest, params, share = 4 * case.largest_layer, case.params, 1 / case.nodes

@@ -1,0 +1,177 @@
+"""How the scorer reads the words of a published record: what they mean, and what is named as missing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+GOLDEN = Path(__file__).parent
+sys.path.insert(0, str(GOLDEN))
+
+from scoring.memory_fields import MissingFieldError, record_of, whole  # noqa: E402
+from scoring.memory_measured import capacity_of, quantity_of, scenario_of  # noqa: E402
+from scoring.memory_plan import gpus_of  # noqa: E402
+
+from scaletui_engine.plan import Recompute, Strategy  # noqa: E402
+from scaletui_engine.runtime import CpExchange, OptimizerLoop  # noqa: E402
+from scaletui_engine.units import GIB  # noqa: E402
+
+if TYPE_CHECKING:
+    from scaletui_engine.scenario import Scenario
+
+ROWS: dict[str, dict[str, Any]] = {
+    row["id"]: row for row in json.loads((GOLDEN / "memory.json").read_text("utf-8"))
+}
+TITAN, MEGATRON, GIST = (
+    "titan-822-default",
+    "megatron-pr482-7b-dp8pp1tp1-mbs2",
+    "ds-gist-7b-z3-ck1-oo0-po0-zpp0-b8-g64",
+)
+
+
+def _scenario(name: str, change: dict[str, Any]) -> Scenario:
+    row = ROWS[name]
+    return scenario_of(record_of({**row, "config": {**row["config"], **change}}))
+
+
+PLANS = [
+    (TITAN, {"optimizer": "PagedAdamW8bit"}, "optimizer", "adam8bit"),
+    (TITAN, {"optimizer": "SGD, momentum 0.9"}, "optimizer", "momentum"),
+    (TITAN, {"optimizer": "Muon"}, "optimizer", "muon"),
+    (TITAN, {"optimizer": "Adafactor"}, "optimizer", "adafactor"),
+    (TITAN, {"optimizer": "Lion"}, "optimizer", "lion"),
+    (GIST, {"optimizer": "DeepSpeedCPUAdam"}, "optimizer", "adamw"),
+    (TITAN, {"ac": "off"}, "recompute", Recompute.NONE),
+    (TITAN, {"ac": "Full AC"}, "recompute", Recompute.FULL),
+    (TITAN, {"ac": "selective (every 2nd layer)"}, "recompute", Recompute.FULL),
+    (TITAN, {"ac": "SAC"}, "recompute", Recompute.SELECTIVE),
+    (MEGATRON, {"recompute": "core_attn+mlp"}, "recompute", Recompute.SELECTIVE),
+    (MEGATRON, {"recompute": "uniform"}, "recompute", Recompute.FULL),
+    (TITAN, {"param_dtype": "bfloat16"}, "precision", "bf16-reduce-fp32"),
+    (TITAN, {"param_dtype": "bfloat16", "reduce_dtype": "bf16"}, "precision", "bf16-pure"),
+    (TITAN, {"param_dtype": "float32", "compute_dtype": "float16"}, "precision", "fp16-mixed"),
+    (TITAN, {"compute_dtype": "fp32"}, "precision", "fp32"),
+    (MEGATRON, {"main_grad": "bf16"}, "precision", "zero"),
+    (GIST, {"zero_stage": 0}, "strategy", Strategy.DDP),
+    (GIST, {"zero_stage": "ZeRO-2"}, "strategy", Strategy.ZERO2),
+    (MEGATRON, {"use_distributed_optimizer": False}, "strategy", Strategy.DDP),
+    (MEGATRON, {"zero_stage": 1}, "strategy", Strategy.ZERO1),
+    (TITAN, {"fsdp": -1}, "strategy", Strategy.FSDP),
+    (TITAN, {"reshard_after_forward": "never"}, "reshard_after_forward", False),
+    (TITAN, {"reshard_after_forward": "default"}, "reshard_after_forward", True),
+    (TITAN, {"seq_len": "8k"}, "seq", 8192),
+    (TITAN, {"seq_len": "8,192"}, "seq", 8192),
+    (TITAN, {"pp": 2, "fsdp": 4, "schedule": "ZBVZeroBubble", "num_microbatches": 4, "stages_per_rank": 2},
+     "schedule", "ZBVZeroBubble"),
+    (MEGATRON, {"pp": 2, "dp": 4, "schedule": "ZB-H1"}, "schedule", "zb-h1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "field", "value"), PLANS, ids=str)
+def test_a_plan_reads_what_the_record_says(
+    name: str, change: dict[str, Any], field: str, value: object
+) -> None:
+    assert getattr(_scenario(name, change).plan, field) == value
+
+
+RUNTIMES = [
+    (TITAN, {"ac": "selective 2"}, "recompute_every", 2),
+    (TITAN, {"optimizer_impl": "for-loop"}, "optimizer_loop", OptimizerLoop.SINGLE),
+    (MEGATRON, {"dropout": 0.1}, "dropout", True),
+    (MEGATRON, {"dropout": "0.0"}, "dropout", False),
+    (TITAN, {"float8": "off"}, "float8", False),
+    (TITAN, {"cp_comm": "all-gather"}, "cp_exchange", CpExchange.ALL_GATHER),
+    (MEGATRON, {"recompute": "full", "recompute_num_layers": 4}, "recompute_layers", 4),
+    (MEGATRON, {"recompute_modules": ["core_attn", "mlp"]}, "recompute_modules", ("core_attn", "mlp")),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "field", "value"), RUNTIMES, ids=str)
+def test_a_runtime_reads_what_the_record_says(
+    name: str, change: dict[str, Any], field: str, value: object
+) -> None:
+    assert getattr(_scenario(name, change).plan.runtime, field) == value
+
+
+REFUSED = [
+    ({"optimizer": "Shampoo"}, "missing field optimizer"),
+    ({"ac": "memory budget 0.5"}, "missing field ac"),
+    ({"pp": 2, "schedule": "Chimera"}, "missing field schedule"),
+    ({"zero_stage": 4}, "missing field zero_stage"),
+    ({"param_dtype": "int4"}, "missing field param_dtype"),
+    ({"seq_len": "8.5"}, "missing field seq_len"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), REFUSED, ids=str)
+def test_what_is_not_modelled_is_named(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(MissingFieldError, match=words):
+        _scenario(TITAN, change)
+
+
+def test_experts_are_read_without_latent_attention() -> None:
+    change = {"experts": 8, "topk": 2, "moe_ffn": 1024, "model": "a mixture", "framework": "Megatron Core"}
+    moe = _scenario(MEGATRON, change).model.arch.moe
+    assert moe is not None
+    assert (moe.experts, moe.topk, moe.ffn) == (8, 2, 1024)
+
+
+def test_adapters_have_the_rank_and_the_targets_of_the_record() -> None:
+    change = {"method": "QLoRA", "lora_rank": 16, "target_modules": ["q_proj", "down_proj"]}
+    lora = _scenario(TITAN, change).plan.lora
+    assert lora is not None
+    assert (lora.rank, lora.targets, lora.quantized) == (16, ("wq", "w2"), True)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "count"), [("8x H100", 8), ("64 H100 80GB", 64), ("H100 x 16", 16), ("H100 80GB", None)]
+)
+def test_gpus_are_counted_however_they_are_written(gpu: str, count: int | None) -> None:
+    assert gpus_of({"gpu": gpu}) == count
+
+
+@pytest.mark.parametrize(
+    ("gpu", "quantity", "gib"),
+    [("8x H100 95GiB", "OOM", 95), ("8x H100", "OOM on 94.5 GiB", 94.5), ("a machine", "OOM", None)],
+)
+def test_capacity_is_what_the_row_says(gpu: str, quantity: str, gib: float | None) -> None:
+    found = capacity_of(record_of({"config": {"gpu": gpu}, "quantity": quantity}))
+    assert found == (None if gib is None else gib * GIB)
+
+
+def test_capacity_is_the_catalogues_where_the_row_names_only_the_gpu() -> None:
+    found = capacity_of(record_of({"config": {"gpu": "8x B200"}, "quantity": "OOM"}))
+    assert found is not None
+    assert 170 * GIB < found < 192 * GIB
+
+
+@pytest.mark.parametrize(
+    ("words", "quantity"),
+    [
+        ("max memory reserved", "reserved"),
+        ("NVML used", "driver"),
+        ("peak memory active", "allocated"),
+        ("host RAM used", "host"),
+    ],
+)
+def test_quantities_are_told_apart(words: str, quantity: str) -> None:
+    assert quantity_of(record_of({"quantity": words})) == quantity
+
+
+@pytest.mark.parametrize(("value", "number"), [("0.1", None), (2.0, 2), ("4/8/32 (same)", 4), (True, None)])
+def test_whole_numbers_alone_are_whole(value: object, number: int | None) -> None:
+    assert whole({"it": value}, "it") == number
+
+
+@pytest.mark.parametrize(("unit", "size"), [("MB", 10**6), ("GiB", GIB), ("TB", 10**12)])
+def test_units_of_memory(unit: str, size: int) -> None:
+    assert record_of({"unit": unit}).unit_bytes == size
+
+
+def test_another_unit_is_named() -> None:
+    with pytest.raises(MissingFieldError, match="missing field unit"):
+        _ = record_of({"unit": "pages"}).unit_bytes
