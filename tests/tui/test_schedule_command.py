@@ -91,6 +91,38 @@ def test_times_and_choices(argv: list[str], makespan: float, capsys: pytest.Capt
     assert _json(capsys, *argv)["makespan"] == makespan
 
 
+def test_a_layout_deals_layers_and_chunks(capsys: pytest.CaptureFixture[str]) -> None:
+    deepseek = ("interleaved-1f1b", "--stages", "16", "--microbatches", "32", "--layout", "Et*3|(tt|)*29,m|L")
+    found = _json(capsys, *deepseek)
+    assert (found["layout"], found["stages"], found["chunks"]) == ("Et*3|(tt|)*29,m|L", 32, 2)
+    forwards = {cell["action"]: cell["end"] - cell["start"] for row in found["actions"] for cell in row}
+    assert [forwards[f"{stage}F0"] for stage in (0, 1, 29, 30, 31)] == [3, 2, 2, 1, 0]
+    assert cli.main(["schedule", *deepseek]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        "layout, as Megatron-LM writes it: Et*3|(tt|)*29,m|L one time that is given is of one layer" in said
+    )
+    assert _json(capsys, "1f1b", *FOUR)["layout"] is None
+
+
+def test_a_scenario_tells_its_layout_and_takes_another(capsys: pytest.CaptureFixture[str]) -> None:
+    own = _json(capsys, "--scenario", "llama3-405b-16384")
+    assert own["layout"] == "Et*7|(t*8|)*14,t*7L"
+    other = ("--scenario", "llama3-405b-16384", "--layout", "E|(t*9|)*14,mL")
+    found = _json(capsys, *other)
+    assert found["layout"] == "E|(t*9|)*14,mL"
+    assert found["makespan"] > own["makespan"]
+    assert cli.main(["schedule", *other]) == 0
+    assert "m is left out: the model has no multi-token prediction" in capsys.readouterr().out
+
+
+def test_a_file_takes_the_times_of_a_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "order.csv"
+    path.write_text("0F0,0B0\n1F0,1B0\n", encoding="utf-8-sig")
+    assert _json(capsys, "--load", str(path))["makespan"] == 6
+    assert _json(capsys, "--load", str(path), "--layout", "Et*3|tL")["makespan"] == 12
+
+
 @pytest.mark.parametrize(
     ("argv", "line"),
     [
@@ -118,6 +150,12 @@ def test_times_and_choices(argv: list[str], makespan: float, capsys: pytest.Capt
         (["1f1b", *FOUR, "--trace", "no/such/folder.json"], r"no/such/folder.json: No such file"),
         (["1f1b", *FOUR, "--compare", "gpipe,what"], r"unknown schedule 'what'"),
         (["1f1b", *FOUR, "--json", "--csv"], r"--csv does not go with --json"),
+        (["1f1b", *FOUR, "--layout", "Et|x|tL"], r"layout, column 4: 'x' in 'Et\|x\|tL' is none of E t m L"),
+        (["1f1b", *FOUR, "--layout", "Et|t|tL"], r"layout has 3 stages, not a multiple of 4 pipeline ranks"),
+        (["1f1b", *FOUR, "--layout", "Et|tL", "--chunks", "1"], r"--chunks does not go with --layout"),
+        (["1f1b", *FOUR, "--layout", "Et|tL", "--compare", "gpipe"], r"--compare does not go with --layout"),
+        (["1f1b", *FOUR, "--layout", " "], r"--layout wants a value"),
+        (["--layout", "Et|tL"], r"missing: NAME"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -9,6 +9,7 @@ from scaletui_engine.errors import ParseError, UnknownNameError
 from scaletui_engine.optimizers import optimizer
 from scaletui_engine.plan import Offload, Recompute, Split, Strategy
 from scaletui_engine.precisions import precision
+from scaletui_engine.schedule.interchange.megatron_layout import parse_layout
 from scaletui_engine.schedule_rules import schedule_rule
 from scaletui_engine.units import parse_count
 
@@ -80,7 +81,9 @@ def _member(field: str, text: str) -> str:
 
 
 def _split(text: str) -> Split | tuple[int, ...]:
-    """A rule's name, or "7, 8, 8, 7"."""
+    """A rule's name, "7, 8, 8, 7", or Megatron-LM's "Et*7|(t*8|)*2,t*7L"."""
+    if "|" in text:
+        return parse_layout(text).layers
     parts = text.replace(",", " ").split()
     if parts and all(part.isdecimal() and len(part) < 8 for part in parts):
         return tuple(int(part) for part in parts)

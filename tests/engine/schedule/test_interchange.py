@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
-from scaletui_engine.errors import DivisibilityError, ParseError
+from scaletui_engine.edit.fields import parse_value
+from scaletui_engine.errors import DivisibilityError, ParseError, ScenarioError
+from scaletui_engine.scenarios import load_scenario
 from scaletui_engine.schedule.check import check
+from scaletui_engine.schedule.estimate.from_layout import dealt, layered, scenario_layout
+from scaletui_engine.schedule.estimate.from_scenario import estimate
 from scaletui_engine.schedule.gantt import gantt_lines
 from scaletui_engine.schedule.interchange.chrome_trace import chrome_trace
 from scaletui_engine.schedule.interchange.chunk_order import chunk_order, read_chunk_orders
@@ -17,7 +22,7 @@ from scaletui_engine.schedule.interchange.megatron_layout import layout_of, pars
 from scaletui_engine.schedule.interchange.svg import svg
 from scaletui_engine.schedule.registry import schedule_names
 from scaletui_engine.schedule.simulate import simulate
-from scaletui_engine.schedule.times import uniform
+from scaletui_engine.schedule.times import Times, uniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,9 +66,56 @@ def test_what_is_no_layout(text: str, message: str) -> None:
         parse_layout(text)
 
 
+def test_a_layout_is_written_as_short_as_it_was() -> None:
+    assert str(parse_layout(" Et*3 | (tt|)*29 m | L ")) == "Et*3|(tt|)*29,m|L"
+    assert str(parse_layout("E|t|t|t|L")) == "E|(t|)*3,L"
+
+
+@pytest.mark.parametrize("layers", product(range(3), repeat=5), ids=str)
+def test_any_split_comes_back(layers: tuple[int, ...]) -> None:
+    assert parse_layout(str(layout_of(layers))).layers == layers
+
+
+def test_a_layout_gives_stages_the_times_of_their_layers() -> None:
+    times = layered(Times((2.0,), (1.0,), (0.5,), comm=(0.25,)), parse_layout("E|t*3|tm|L"))
+    assert (times.forward, times.input_grad) == ((0, 6, 4, 0), (0, 3, 2, 0))
+    assert (times.weight_grad, times.backward, times.comm) == ((0, 1.5, 1, 0), None, (0.25,))
+    own = layered(Times((1.0, 2.0), backward=(3.0,)), parse_layout("Ett|tL"))
+    assert (own.forward, own.backward) == ((1, 2), (6, 3))
+
+
+def test_a_scenario_takes_a_layout_and_tells_its_own() -> None:
+    scenario = load_scenario("llama3-405b-16384")
+    assert str(scenario_layout(scenario)) == "Et*7|(t*8|)*14,t*7L"
+    found = dealt(scenario, parse_layout("E|(t*9|)*14,L"))
+    assert (found.plan.layer_split, found.plan.chunks) == ((0, *(9,) * 14, 0), 1)
+    times = estimate(found).request.times
+    assert times.forward[0] == 0 < times.forward[15] < times.forward[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Et*7|(t*8|)*14,t*8L", "layout holds 127 decoder layers, but the model has 126"),
+        ("Et*63|t*63L", "layout has 2 stages, not a multiple of 16 pipeline ranks"),
+        ("Et*3|(t*4|)*30,t*3L", "1f1b needs chunks <= 1, but chunks = 2"),
+    ],
+)
+def test_a_layout_that_is_not_the_scenarios(text: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        dealt(load_scenario("llama3-405b-16384"), parse_layout(text))
+
+
+def test_a_layout_is_a_split_wherever_one_is_typed() -> None:
+    assert parse_value("layer_split", "Et*7|(t*8|)*2,t*7L") == (7, 8, 8, 7)
+    with pytest.raises(ParseError, match="layout, column 4: 'x'"):
+        parse_value("layer_split", "Et|x|tL")
+
+
 def test_layout_of_a_split() -> None:
     layout = layout_of((3, 2, 1))
     assert (str(layout), layout.layers) == ("Et*3|tt|tL", (3, 2, 1))
+    assert str(layout_of((7, *(8,) * 14, 7))) == "Et*7|(t*8|)*14,t*7L"
     with pytest.raises(DivisibilityError, match="layout has 3 stages, not a multiple of 2 pipeline ranks"):
         require_ranks(layout, 2)
 

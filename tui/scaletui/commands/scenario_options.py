@@ -47,7 +47,7 @@ def _add_mesh(parser: ArgumentParser) -> None:
     mesh.add_argument(
         "--layer-split",
         metavar="HOW",
-        help=tr("layers of each stage: even (default), front, ends or 7,8,8,7"),
+        help=tr("layers of each stage: even (default), front, ends, 7,8,8,7 or Et*7|(t*8|)*2,t*7L"),
     )
 
 

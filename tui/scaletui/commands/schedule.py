@@ -42,6 +42,9 @@ def _add_shape(parser: ArgumentParser) -> None:
     what.add_argument("--stages", type=int, metavar="P", help=tr("pipeline ranks"))
     what.add_argument("--microbatches", type=int, metavar="M", help=tr("microbatches of a step"))
     what.add_argument("--chunks", type=int, metavar="V", help=tr("model chunks a pipeline rank (1, or 2)"))
+    what.add_argument(
+        "--layout", metavar="L", help=tr("Megatron-LM's layout of the stages, as in Et*3|(tt|)*29,m|L")
+    )
     what.add_argument("--group", type=int, metavar="N", help=tr("microbatches a group, interleaved (P)"))
     what.add_argument(
         "--slices", type=int, metavar="K", default=2, help=tr("slices of a sequence, seq1f1b (2)")
@@ -127,13 +130,13 @@ def run(args: Namespace) -> int:
 
 def _refuse_empty(args: Namespace) -> None:
     """Raises UsageError for an option that was given nothing."""
-    for option in ("load", "scenario", "compare", "trace", "svg"):
+    for option in ("load", "scenario", "layout", "compare", "trace", "svg"):
         if getattr(args, option) is not None and not getattr(args, option).strip(" ,"):
             raise UsageError(tr("{name} wants a value", name=f"--{option}"))
 
 
 def _asks_nothing(args: Namespace) -> bool:
-    asked = (args.name, args.load, args.scenario, args.compare, args.stages, args.microbatches)
+    asked = (args.name, args.load, args.scenario, args.layout, args.compare, args.stages, args.microbatches)
     return all(value is None for value in asked)
 
 

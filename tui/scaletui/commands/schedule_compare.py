@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scaletui.commands.output import print_json, print_rows, report_pen, width
 from scaletui.commands.schedule_json import as_json
+from scaletui.commands.schedule_layout import given_layout
 from scaletui.commands.schedule_request import Asked, asked, choices_of, require_shape, times_of, transport_of
 from scaletui.text.language import tr
 from scaletui.text.refusals import refusal
@@ -50,6 +51,7 @@ def compare(args: Namespace) -> int:
 
     Raises ScenarioError, the first's refusal, where none can run.
     """
+    given_layout(args)  # decides the chunks of one schedule, and is refused here
     if args.scenario is None and args.load is None:
         require_shape(args)
     entrants = [_entrant(args, name) for name in _names(args)]

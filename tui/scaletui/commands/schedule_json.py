@@ -30,6 +30,7 @@ def as_json(result: Result, found: Asked) -> dict[str, Any]:
         "unit": "s" if timeline.times.estimated else "t",
         "estimated": timeline.times.estimated,
         "assumptions": list(found.assumptions),
+        "layout": found.layout or None,
         "makespan": whole(timeline.makespan),
         "max_span": whole(float(timeline.spans.max())),
         "ideal": whole(bubble.ideal),

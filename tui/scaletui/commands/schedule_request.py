@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from scaletui.arguments import UsageError
+from scaletui.commands.schedule_layout import given_layout, layout_remarks, layout_text, model_remarks, timed
 from scaletui.text.language import tr
 from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ParseError, brief
@@ -13,7 +14,9 @@ from scaletui_engine.errors import ParseError, brief
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from scaletui_engine.scenario import Scenario
     from scaletui_engine.schedule.deltas import Deltas
+    from scaletui_engine.schedule.interchange.megatron_layout import Layout
     from scaletui_engine.schedule.modes.transport import Transport
     from scaletui_engine.schedule.optimizer_step import OptimizerStep
     from scaletui_engine.schedule.orders.request import Request
@@ -38,6 +41,8 @@ class Asked:
     assumptions: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     """Sentences for the report."""
+    layout: str = ""
+    """The layers of every stage as Megatron-LM writes them, where they are known."""
     step: OptimizerStep | None = None
     """The optimizer step, where one was asked for."""
 
@@ -57,11 +62,20 @@ def asked(args: Namespace, name: str | None) -> Asked:
         return _of_scenario(args, name)
     from scaletui_engine.schedule.registry import build
 
-    request = _of_shape(args, name)
-    return Asked(build(request), request.times)
+    layout = given_layout(args)
+    request = _of_shape(args, name, layout)
+    return _laid_out(Asked(build(request), request.times), layout)
 
 
-def _of_shape(args: Namespace, name: str | None) -> Request:
+def _laid_out(found: Asked, layout: Layout | None) -> Asked:
+    """What was found, and the layout that gave its stages their times."""
+    if layout is None:
+        return found
+    return replace(found, layout=str(layout), remarks=(*found.remarks, *layout_remarks(layout)))
+
+
+def _of_shape(args: Namespace, name: str | None, layout: Layout | None) -> Request:
+    from scaletui_engine.schedule.interchange.megatron_layout import require_ranks
     from scaletui_engine.schedule.orders.request import Request
     from scaletui_engine.schedule.registry import entry
     from scaletui_engine.schedule.shape import Shape
@@ -70,8 +84,10 @@ def _of_shape(args: Namespace, name: str | None) -> Request:
         raise UsageError(tr("missing: {what}", what="NAME"))
     require_shape(args)
     chunks = entry(name).default_chunks if args.chunks is None else args.chunks
+    if layout is not None:
+        chunks = require_ranks(layout, args.stages)
     shape = Shape(args.stages, args.microbatches, chunks)
-    return Request(name, shape, choices_of(args), times_of(args))
+    return Request(name, shape, choices_of(args), timed(times_of(args), layout))
 
 
 def require_shape(args: Namespace) -> None:
@@ -131,7 +147,8 @@ def _loaded(args: Namespace, name: str | None) -> Asked:
             require_placement(schedule.placement, placement, name)
     except ParseError as error:
         raise UsageError(f"{args.load}: {refusal(error)}") from error
-    return Asked(schedule, times_of(args), remarks=remarks)
+    layout = given_layout(args)
+    return _laid_out(Asked(schedule, timed(times_of(args), layout), remarks=remarks), layout)
 
 
 def _read(args: Namespace) -> tuple[Schedule, tuple[str, ...]]:
@@ -161,21 +178,42 @@ def _text(path: str) -> str:
 
 def _of_scenario(args: Namespace, name: str | None) -> Asked:
     """The pipeline of a scenario, its own schedule or another; times and bytes are estimates."""
-    from scaletui.commands.scenario_file import read_scenario
-    from scaletui_engine.edit import with_value
+    from scaletui_engine.schedule.estimate.from_layout import dealt, scenario_layout
     from scaletui_engine.schedule.estimate.from_scenario import estimate
-    from scaletui_engine.schedule.registry import build, entry
+    from scaletui_engine.schedule.registry import build
     from scaletui_engine.validate import validate
 
     for option in ("stages", "microbatches", "forward", "input_grad", "weight_grad", "backward", "comm"):
         if getattr(args, option) is not None:
             other = "--" + option.replace("_", "-")
             raise UsageError(tr("{name} does not go with {other}", name=other, other="--scenario"))
-    scenario = read_scenario(args.scenario)
-    if name is not None:
-        scenario = with_value(scenario, "schedule", name)
-        chunks = entry(name).default_chunks if args.chunks is None else args.chunks
-        scenario = with_value(scenario, "chunks", chunks)
-    validate(scenario)
+    layout = given_layout(args)
+    scenario = _scenario(args, name)
+    if layout is None:
+        validate(scenario)
+        layout = scenario_layout(scenario)
+    else:
+        scenario = dealt(scenario, layout)
     found = estimate(scenario)
-    return Asked(build(found.request), found.request.times, found.deltas, found.weights, found.assumptions)
+    return Asked(
+        build(found.request),
+        found.request.times,
+        found.deltas,
+        found.weights,
+        found.assumptions,
+        remarks=(layout_text(layout), *model_remarks(layout)) if layout.stages[1:] else (),
+        layout=str(layout),
+    )
+
+
+def _scenario(args: Namespace, name: str | None) -> Scenario:
+    """The one that was named, with another schedule where one was."""
+    from scaletui.commands.scenario_file import read_scenario
+    from scaletui_engine.edit import with_value
+    from scaletui_engine.schedule.registry import entry
+
+    scenario = read_scenario(args.scenario)
+    if name is None:
+        return scenario
+    chunks = entry(name).default_chunks if args.chunks is None else args.chunks
+    return with_value(with_value(scenario, "schedule", name), "chunks", chunks)

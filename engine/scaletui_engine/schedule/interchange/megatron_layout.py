@@ -38,7 +38,8 @@ class Layout:
         return tuple(stage.count("t") for stage in self.stages)
 
     def __str__(self) -> str:
-        return "|".join(_short(stage) for stage in self.stages)
+        *front, last = map(_short, self.stages)
+        return "".join(_repeated(stage, len(list(run))) for stage, run in groupby(front)) + last
 
 
 def parse_layout(text: str) -> Layout:
@@ -101,3 +102,7 @@ def _short(stage: str) -> str:
     return "".join(
         f"{letter}*{n}" if (n := len(list(run))) > 2 else letter * n for letter, run in groupby(stage)
     )
+
+
+def _repeated(stage: str, count: int) -> str:
+    return f"({stage}|)*{count}," if count > 2 else f"{stage}|" * count
