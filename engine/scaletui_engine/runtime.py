@@ -128,8 +128,8 @@ class Runtime:
     (DeepSeek-V3's E5M6, section 3.3.3: 12). None: 16 bits, and an 8-bit copy for an 8-bit projection."""
     router_weights: RouterWeights = RouterWeights.OUTPUT
     recompute_modules: tuple[str, ...] = ()
-    """What Megatron's selective recompute names: core_attn, mla_up_proj, mlp, moe_act, layernorm, moe; and
-    latent_norm, the norms between MLA's projections."""
+    """What Megatron's selective recompute names: core_attn, mla_up_proj, mlp, moe_act, layernorm, moe (with
+    all that is in it), shared_experts; and latent_norm, the norms between MLA's projections."""
     recompute_every: int = 1
     """With full recompute, one of every k layers is recomputed."""
     recompute_layers: int | None = None

@@ -14,6 +14,7 @@ sys.path.insert(0, str(GOLDEN))
 
 from scoring.memory_fields import MissingFieldError, record_of, whole  # noqa: E402
 from scoring.memory_measured import capacity_of, quantity_of, scenario_of  # noqa: E402
+from scoring.memory_model import named_arch  # noqa: E402
 from scoring.memory_plan import gpus_of  # noqa: E402
 
 from scaletui_engine.plan import Recompute, Strategy  # noqa: E402
@@ -45,6 +46,9 @@ PLANS = [
     (TITAN, {"optimizer": "Adafactor"}, "optimizer", "adafactor"),
     (TITAN, {"optimizer": "Lion"}, "optimizer", "lion"),
     (GIST, {"optimizer": "DeepSpeedCPUAdam"}, "optimizer", "adamw"),
+    (TITAN, {"ac": False}, "recompute", Recompute.NONE),
+    (TITAN, {"ac": "none (disabled)"}, "recompute", Recompute.NONE),
+    (TITAN, {"ac": "checkpoint every block"}, "recompute", Recompute.FULL),
     (TITAN, {"ac": "off"}, "recompute", Recompute.NONE),
     (TITAN, {"ac": "Full AC"}, "recompute", Recompute.FULL),
     (TITAN, {"ac": "selective (every 2nd layer)"}, "recompute", Recompute.FULL),
@@ -99,6 +103,9 @@ def test_a_runtime_reads_what_the_record_says(
 
 REFUSED = [
     ({"optimizer": "Shampoo"}, "missing field optimizer"),
+    ({"optimizer": "Adam-mini"}, "missing field optimizer"),
+    ({"method": "DoRA"}, "missing field method"),
+    ({"framework": "MaxText"}, "missing field framework .none is called 'maxtext'"),
     ({"ac": "memory budget 0.5"}, "missing field ac"),
     ({"pp": 2, "schedule": "Chimera"}, "missing field schedule"),
     ({"zero_stage": 4}, "missing field zero_stage"),
@@ -118,6 +125,22 @@ def test_experts_are_read_without_latent_attention() -> None:
     moe = _scenario(MEGATRON, change).model.arch.moe
     assert moe is not None
     assert (moe.experts, moe.topk, moe.ffn) == (8, 2, 1024)
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "hidden"),
+    [
+        ("meta-llama/Llama-3.1-8B-Instruct", 32, 4096),
+        ("Llama 3 8B", 32, 4096),
+        ("deepseek_v3 16B", 27, 2048),
+        ("deepseek-ai/DeepSeek-V3", 61, 7168),
+        ("Gemma-2-9B", 42, 3584),
+    ],
+)
+def test_models_are_found_however_they_are_written(name: str, layers: int, hidden: int) -> None:
+    arch = named_arch(name)
+    assert arch is not None
+    assert (arch.layers, arch.hidden) == (layers, hidden)
 
 
 def test_adapters_have_the_rank_and_the_targets_of_the_record() -> None:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from scaletui_engine.runtime import Runtime
     from scaletui_engine.scenario import Scenario
 
-RECOMPUTE_MODULES: Final = ("core_attn", "mla_up_proj", "mlp", "moe_act", "layernorm", "moe", "latent_norm")
+RECOMPUTE_MODULES: Final = (
+    "core_attn", "mla_up_proj", "mlp", "moe_act", "layernorm", "moe", "shared_experts", "latent_norm",
+)  # fmt: skip
 """What Megatron-LM's --recompute-modules knows (megatron/core/transformer/transformer_config.py), and the
 norms of latents."""
 FLOAT8_SAVED: Final = ("mlp", "moe", "shared_experts")

@@ -10,7 +10,7 @@ from typing import Any
 
 from scoring.memory_fields import Config, MissingFieldError, flag, need, text, whole
 
-from scaletui_engine.catalog import load_model
+from scaletui_engine.catalog import load_model, model_ids
 from scaletui_engine.errors import UnknownNameError
 from scaletui_engine.fields import read
 from scaletui_engine.model import Arch, Mla, Moe, Norm, QkNorm
@@ -21,7 +21,7 @@ DIMENSIONS = ("layers", "hidden", "heads", "ffn", "vocab")
 def arch_of(config: Config) -> Arch:
     """Dimensions of the record, what it leaves out from the catalogue. Raises MissingFieldError."""
     named = named_arch(text(config, "model"))
-    if text(config, "attn") == "mla" and (named is None or whole(config, "kv_lora_rank") is not None):
+    if text(config, "attn") == "mla" and (named is None or _spells_latent(config)):
         return _latent(config)
     absent = [name for name in DIMENSIONS if whole(config, name) is None]
     if not absent:
@@ -32,6 +32,11 @@ def arch_of(config: Config) -> Arch:
         )
     layers = whole(config, "layers")
     return named if layers is None else replace(named, layers=layers)
+
+
+def _spells_latent(config: Config) -> bool:
+    names = ("layers", "hidden", "heads", "vocab", "kv_lora_rank", "qk_nope", "qk_rope", "v_head")
+    return all(whole(config, name) is not None for name in names) and bool(whole(config, "dense_ffn", "ffn"))
 
 
 def is_given(config: Config) -> bool:
@@ -72,11 +77,26 @@ _SAME = {
 
 
 def _candidates(name: str) -> list[str]:
-    """Ways to read "Llama-3-8B/3.1-8B", "Moonlight-16B (1 dense ...)" and "org/name"."""
+    """Ways to read "Llama-3-8B/3.1-8B", "Moonlight-16B (1 dense ...)", "org/name" and "Llama 3 8B"."""
     plain = re.sub(r"\(.*?\)", "", name).strip()
     tail = plain.rsplit("/", 1)[-1]
-    found = [plain, plain.split(" ")[0], plain.split("/")[0], tail, tail.split(" ")[0]]
+    whole_names = [_NAMES[squeezed] for squeezed in (_squeezed(plain), _squeezed(tail)) if squeezed in _NAMES]
+    found = [*whole_names, plain, plain.split(" ")[0], plain.split("/")[0], tail, tail.split(" ")[0]]
     return [_SAME.get(candidate, candidate) for candidate in found if candidate]
+
+
+def _squeezed(name: str) -> str:
+    """Letters and digits alone, without the words that only say how the weights were tuned."""
+    plain = re.sub(r"[-_ ](instruct|base|chat|hf|it|v0\.\d)$", "", name.lower())
+    return re.sub(r"[^a-z0-9]", "", plain)
+
+
+_NAMES = {
+    **{_squeezed(name): name for name in model_ids()},
+    "gpt3175b": "gpt3-175b", "mistral7bv01": "mistral-7b", "llama3370b": "llama3.1-70b",
+    "deepseekv316b": "deepseek-v2-lite-16b", "deepseekv3": "deepseek-v3-671b",
+}  # fmt: skip
+"""Names as they are squeezed, and those of the same dimensions under another one."""
 
 
 def _dense(config: Config) -> Arch:

@@ -45,6 +45,8 @@ def habit(record: Record, field: str) -> str:
 
 MEGATRON = (Framework.MEGATRON, Framework.MEGATRON_LEGACY)
 OF_MEGATRON = ("megatron", "mbridge", "simumax", "mcore", "nemo", "transformerengine", "transformer engine")
+TWO_CHUNKS = r"interleaved|looped|zb-?v|v-?half|v-?min|dualpipe-?v"
+"""Schedules of several chunks a rank: as many as their reports have where they do not say."""
 OF_HUGGING_FACE = (
     "torchtune", "peft", "hf", "hugging", "transformers", "accelerate", "trl", "axolotl", "unsloth",
     "llama-factory",
@@ -91,9 +93,9 @@ def framework_of(record: Record) -> Framework:
         return Framework.TORCH
     if any(name in words for name in OF_HUGGING_FACE):
         return Framework.HF
-    if "torch" in words or "fsdp" in words:
+    if any(name in words for name in ("torch", "fsdp", "lightning", "litgpt")):
         return Framework.TORCH
-    raise MissingFieldError("missing field framework")
+    raise MissingFieldError("missing field framework" + (f" (none is called {said!r})" if said else ""))
 
 
 def _megatron(words: str) -> bool:
@@ -152,7 +154,7 @@ def _chunks(config: Config, pp: int, framework: Framework) -> int:
     stages = whole(config, "stages")
     if chunks is None and stages is not None:
         chunks = stages // pp
-    if chunks is None and "interleaved" in text(config, "schedule"):
+    if chunks is None and re.search(TWO_CHUNKS, text(config, "schedule")):
         chunks = 2
     return chunks or 1
 

@@ -19,7 +19,8 @@ OPTIMIZERS = (
     ("adam", "adamw"),
 )  # fmt: skip
 """A word of an optimizer's name and the engine's id, the first that is found counts."""
-MODULES = ("core_attn", "mla_up_proj", "mlp", "moe_act", "layernorm", "moe")
+MODULES = ("core_attn", "mla_up_proj", "mlp", "moe_act", "layernorm", "moe", "shared_experts")
+SAME_MODULES = {"core_attention": "core_attn", "moe_shared_expert": "shared_experts", "mlp_recompute": "mlp"}
 TARGETS = {
     "q_proj": "wq", "k_proj": "wk", "v_proj": "wv", "o_proj": "wo", "output_proj": "wo",
     "gate_proj": "w1", "up_proj": "w3", "down_proj": "w2",
@@ -42,7 +43,7 @@ def optimizer_of(config: Config) -> str:
         return "adam8bit"
     if adam and re.search(r"(?<!\d)4-?bit", words):
         return "adam4bit"
-    found = next((name for word, name in OPTIMIZERS if word in said), None)
+    found = next((name for word, name in OPTIMIZERS if word in said and "mini" not in said), None)
     if said and found is None:
         raise MissingFieldError(f"missing field optimizer (no state is known of {said!r})")
     return found or "adamw"
@@ -69,6 +70,9 @@ def bits_of(words: str) -> int | None:
 def torch_precision(config: Config) -> str:
     """The recipe of a job of torch's own. Raises MissingFieldError where the weights' type is not said."""
     weights, compute = bits_of(text(config, "param_dtype")), text(config, "compute_dtype")
+    lora = lora_of(config)
+    if weights is None and lora is not None and lora.quantized:
+        weights = 16
     words = text(config, "optimizer")
     if weights == 32:
         if "bf16 states" in words:
@@ -92,10 +96,14 @@ def megatron_precision(config: Config, recipe: str) -> str:
 
 def modules_of(config: Config) -> tuple[str, ...]:
     """What Megatron's selective recompute names, in its own field or in place of a mode."""
-    given = re.split(r"[+,\s'\"]+", text(config, "recompute_modules").strip("[]"))
-    named = re.split(r"[+,\s'\"\[\]]+", text(config, "recompute", "ac"))
-    parts = [part for part in given if part] or [part for part in named if part in MODULES]
-    return tuple(part for part in parts if part != "none")
+    given = _parts(text(config, "recompute_modules").strip("[]"))
+    named = tuple(part for part in _parts(text(config, "recompute", "ac")) if part in MODULES)
+    return tuple(part for part in given or named if part != "none")
+
+
+def _parts(words: str) -> tuple[str, ...]:
+    parts = re.split(r"[+,\s'\"\[\]()]+", words.replace("-", "_"))
+    return tuple(SAME_MODULES.get(part, part) for part in parts if part)
 
 
 def every_of(config: Config) -> int:
@@ -111,12 +119,17 @@ def recompute_of(config: Config, framework: Framework) -> Recompute:
     techniques = techniques_of(config)
     if flag(config, "grad_checkpointing") or "checkpointing" in techniques or every_of(config) > 1:
         return Recompute.FULL
-    if words.startswith(("full", "on", "true", "yes", "uniform", "block")):
+    said = words or config.get("ac") is False or techniques or framework is not Framework.TORCH
+    if (
+        said
+        and re.match(r"(none|no|off|disabled|false|without|\[\]|)(\W|$)", words)
+        and not modules_of(config)
+    ):
+        return Recompute.NONE
+    if re.search(r"\bfull|^(on|true|yes|uniform|block)\b|every (layer|block)", words):
         return Recompute.FULL
     if "select" in words or "sac" in words or "default" in words or modules_of(config):
         return Recompute.SELECTIVE
-    if words in ("", "none", "off", "no", "[]") and (words or framework is not Framework.TORCH or techniques):
-        return Recompute.NONE
     raise MissingFieldError("missing field ac" + (f" (no policy is called {words!r})" if words else ""))
 
 
@@ -148,8 +161,10 @@ def exchange_of(config: Config) -> CpExchange:
 
 
 def lora_of(config: Config) -> Lora | None:
-    """Adapters with their rank and targets; None where the weights themselves are trained."""
+    """Adapters with their rank and targets; None for a full fine-tune. Raises MissingFieldError for DoRA."""
     words = f"{text(config, 'method')} {techniques_of(config)}"
+    if "dora" in words:
+        raise MissingFieldError("missing field method (DoRA's magnitudes are not modelled)")
     if "lora" not in words:
         return None
     rank = whole(config, "lora_rank", "rank", "lora_r", "r") or 8

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.load import Load
 
 _KERNEL: Final = ("attention.output", "attention.log_sum_exp")
+_WITHIN: Final = {"moe": ("moe", "moe_act", "shared_experts")}
+"""What a recomputed module contains: Megatron runs all of a MoE layer again, its shared experts included
+(megatron/core/transformer/moe/moe_layer.py, `custom_forward`)."""
 _MATRICES: Final = (Role.ATTENTION, Role.MLP, Role.SHARED_EXPERT)
 
 
@@ -29,7 +32,8 @@ def kept(everything: tuple[Saved, ...], unit: Unit, load: Load) -> tuple[Saved, 
         return entering
     if load.framework is Framework.TORCH and not load.plan.runtime.recompute_modules:
         return (*entering, *per_op(everything, unit, load))
-    modules = load.plan.runtime.recompute_modules or ("core_attn",)
+    named = load.plan.runtime.recompute_modules or ("core_attn",)
+    modules = {part for module in named for part in _WITHIN.get(module, (module,))}
     return tuple(saved for saved in everything if saved.module not in modules)
 
 
