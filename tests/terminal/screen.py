@@ -57,6 +57,9 @@ class Screen:
             self.x += int(parameters or "1")
         elif command == "h" and parameters == "?1049":
             self.__post_init__()
+        elif command == "J" and parameters == "2":
+            ground = ";;".join(code for code in self.style.split(";;") if _BACKGROUND.match(code))
+            self.cells = [[(" ", ground)] * self.columns for _ in range(self.rows)]
         elif command in "ABDJK" and command:
             raise AssertionError(f"this reader does not know CSI {parameters}{command}")
 

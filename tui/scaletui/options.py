@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from scaletui_engine.scenario import Scenario
 
@@ -49,3 +49,16 @@ class ScreenOptions:
     """A recording that live mode plays in place of looking for jobs."""
     starting: Starting | None = None
     """A job that live mode waits for."""
+    process: tuple[int, int] | None = None
+    """The process whose rank live mode looks at first: its number, and its start in ticks."""
+    stopped: Callable[[], str] | None = None
+    """Why what goes on behind the screen has stopped; empty while it goes on."""
+
+
+def default_theme(environ: Mapping[str, str]) -> str:
+    """The theme where nobody chose one: mono under NO_COLOR, names where the terminal has 16 colours."""
+    if "NO_COLOR" in environ:
+        return "mono"
+    term = environ.get("TERM", "")
+    rich = bool(environ.get("COLORTERM")) or "256color" in term or "direct" in term
+    return "dark" if rich else "ansi"

@@ -9,11 +9,10 @@ from textual.app import ReturnType
 from textual.theme import BUILTIN_THEMES, Theme
 
 from scaletui.compat import FrugalApp
+from scaletui.options import default_theme
 from scaletui_themes import ROLES, load_palette, theme_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scaletui_themes import Look, Palette
 
 ROLE_STYLES: Final = {role: f"role-{role.replace('_', '-')}" for role in ROLES}
@@ -82,15 +81,6 @@ def _look_variables(stem: str, look: Look, ground: str) -> dict[str, str]:
         f"{stem}-background": look.background or ground,
         f"{stem}-text-style": " ".join(look.attributes) or "none",
     }
-
-
-def default_theme(environ: Mapping[str, str]) -> str:
-    """The theme where nobody chose one: mono under NO_COLOR, names where the terminal has 16 colours."""
-    if "NO_COLOR" in environ:
-        return "mono"
-    term = environ.get("TERM", "")
-    rich = bool(environ.get("COLORTERM")) or "256color" in term or "direct" in term
-    return "dark" if rich else "ansi"
 
 
 class ThemedApp(FrugalApp[ReturnType]):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.theme import Theme
 
-from scaletui.theming import ThemedApp, default_theme, textual_theme
+from scaletui.options import default_theme
+from scaletui.theming import ThemedApp, textual_theme
 from scaletui_themes import load_palette, theme_ids
 
 

@@ -54,6 +54,7 @@ def text_of(terminal: PseudoTerminal) -> str:
 
 def test_gpus_without_a_job_are_listed(folder: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder)], setup()) as terminal:
+        terminal.wait_for("? help")
         terminal.wait_for("8 GPUs")
         terminal.wait_for(" 40.0/80.0 97 %  612 W 67 C  no rank")
         assert "no job found" in text_of(terminal)
@@ -67,6 +68,7 @@ def test_three_layers_and_their_sums(folder: Path, columns: int, rows: int) -> N
         PseudoTerminal([*COMMAND, str(folder)], setup(columns, rows)) as terminal,
     ):
         job.step(1, **FIGURES)
+        terminal.wait_for("? help")
         terminal.wait_for("step 1")
         terminal.send(b"g")
         terminal.wait_for("outside PyTorch 4.0 GiB (context, NCCL, others)")
@@ -85,6 +87,7 @@ def test_three_layers_and_their_sums(folder: Path, columns: int, rows: int) -> N
 def test_reports_nvtop_139_a_key_is_answered_while_the_driver_never_answers(folder: Path, gate: Path) -> None:
     """An order of events and no time: nobody opens the gate, and the key is answered."""
     with PseudoTerminal([*COMMAND, str(folder)], setup(gate=gate)) as terminal:
+        terminal.wait_for("? help")
         terminal.wait_for("searched")
         terminal.send(b"?")
         terminal.wait_for("Every GPU as the driver sees it")
@@ -108,6 +111,7 @@ def test_rings_go_on_while_the_driver_never_answers(folder: Path, gate: Path) ->
 
 def test_closing_with_a_driver_that_hangs_leaves_nothing(folder: Path, gate: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder)], setup(gate=gate)) as terminal:
+        terminal.wait_for("? help")
         terminal.wait_for("searched")
         terminal.send(b"q")
         assert terminal.wait_exit() == 0
@@ -116,6 +120,7 @@ def test_closing_with_a_driver_that_hangs_leaves_nothing(folder: Path, gate: Pat
 
 def test_a_driver_that_hangs_is_told_as_one(folder: Path, gate: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder)], setup(gate=gate)) as terminal:
+        terminal.wait_for("? help")
         terminal.wait_for("NVML: no answer")
         assert "no job found" in text_of(terminal)
 
@@ -126,6 +131,7 @@ def test_a_driver_that_breaks_is_told_and_the_screen_stays_whole(folder: Path) -
         PseudoTerminal([*COMMAND, str(folder)], setup(mode="dies")) as terminal,
     ):
         job.step(1, weights_host=60)
+        terminal.wait_for("? help")
         terminal.wait_for("step 1 ")
         terminal.send(b"g")
         terminal.wait_for("NVML: broke down (AttributeError")
@@ -136,6 +142,7 @@ def test_a_driver_that_breaks_is_told_and_the_screen_stays_whole(folder: Path) -
 
 def test_report_ptys_nothing_is_written_when_no_figure_changes(folder: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder)], setup(120, 40)) as terminal:
+        terminal.wait_for("? help")
         terminal.wait_for("8 GPUs")
         terminal.wait_quiet(1.5)
         assert terminal.bytes_during(3) == 0
@@ -159,6 +166,7 @@ def test_an_interval_that_is_too_short_is_said(folder: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder), "--interval", "0.05"], setup()) as terminal:
         terminal.wait_for("--interval 0.05")
         terminal.wait_for("every 0.1 s")
+        terminal.wait_for("? help")
         terminal.wait_for("8 GPUs")
         assert "--interval 0.05" in text_of(terminal)
 

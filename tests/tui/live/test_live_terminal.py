@@ -26,6 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_nothing_is_written_when_nothing_changes(folder: Path) -> None:
     with PseudoTerminal([*COMMAND, str(folder)]) as terminal:
+        terminal.wait_for("? help")
         terminal.wait_for("searched")
         terminal.wait_quiet()
         assert terminal.bytes_during(3) == 0
@@ -35,6 +36,7 @@ def test_a_finished_job_costs_nothing_either(folder: Path) -> None:
     """Its age is told in hours, and nothing else can change."""
     hours = {"created_wall_ns": 1, "created_monotonic_ns": 1, "pid_start_ticks": 1}
     with MadeUpJob(folder, **hours), PseudoTerminal([*COMMAND, str(folder)]) as terminal:
+        terminal.wait_for("? help")
         terminal.wait_for("exited")
         terminal.wait_quiet()
         assert terminal.bytes_during(2) == 0
@@ -48,6 +50,7 @@ def test_a_frame_of_a_running_job(folder: Path, columns: int, rows: int, budget:
     ):
         job.plan()
         job.step(1, **STATES)
+        terminal.wait_for("? help")
         terminal.wait_for("step 1")
         terminal.wait_quiet(0.2)
         mark = len(terminal.output)
@@ -61,6 +64,7 @@ def test_a_frame_of_a_running_job(folder: Path, columns: int, rows: int, budget:
 def test_leaving_restores_the_terminal(folder: Path, way: str) -> None:
     with MadeUpJob(folder) as job, PseudoTerminal([*COMMAND, str(folder)]) as terminal:
         job.step(1, **STATES)
+        terminal.wait_for("? help")
         terminal.wait_for("step 1")
         if way == "key":
             terminal.send(b"q")

@@ -67,6 +67,7 @@ def open_live(args: Namespace) -> int:
     from dataclasses import replace
 
     from scaletui.commands.screen import open_screen, screen_options
+    from scaletui.first_frame import first_frame
 
     interval_s, notice = interval_of(args.interval)
     if args.record:
@@ -74,7 +75,8 @@ def open_live(args: Namespace) -> int:
     options = replace(
         screen_options(args, os.environ), ring_dir=args.dir, interval_s=interval_s, notice=notice
     )
-    return open_screen(options)
+    with first_frame(options):
+        return open_screen(options)
 
 
 def interval_of(asked_s: float | None) -> tuple[float | None, str]:
