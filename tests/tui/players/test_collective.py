@@ -26,7 +26,7 @@ from scaletui.view.box import Box
 from scaletui.view.collective_grid import grid_rows, head_row, window_text
 from scaletui.view.collective_head import legend_row, strip_rows
 from scaletui.view.collective_layout import layout_of
-from scaletui.view.collective_words import answer_row, name_of, origin_text, step_rows, ways_rows
+from scaletui.view.collective_words import answer_row, name_of, origin_facts, step_rows, ways_rows
 from scaletui.view.pen import Pen
 from scaletui.view.row import row_width
 from scaletui_engine.collectives.family import FAMILY, Played, is_valid
@@ -93,7 +93,7 @@ def test_a_larger_group_says_how_many_ranks_it_has(scenario: MakeScenario) -> No
     of = scenario(gpus=512)
     choice = opened(of, traffic(of).implemented, None)
     assert (choice.played.ranks, choice.group_ranks) == (128, 512)
-    assert origin_text(sight_of(choice, Playback(), 0, 0)).endswith("128 of 512 ranks")
+    assert origin_facts(sight_of(choice, Playback(), 0, 0))[-1] == "128 of 512 ranks"
 
 
 def test_rows_go_round(scenario: MakeScenario) -> None:
@@ -230,6 +230,10 @@ def test_the_words_agree_with_the_picture_at_the_end(collective: MakeSight, name
     ("name", "index", "words"),
     [
         ("ring-all-reduce", 0, "cut into 8 blocks of 128 MiB"),
+        ("ring-all-gather", 0, "every rank holds one of 8 blocks of 128 MiB"),
+        ("ring-broadcast", 0, "r0 alone holds the array, cut into"),
+        ("tree-all-reduce", 0, "every rank holds its own array of 1 GiB, which stays in one piece"),
+        ("tree-broadcast", 0, "r0 alone holds the array of 1 GiB, which stays in one piece"),
         ("ring-all-reduce", 3, "r0 adds b4 from r7: 4 of 8 ranks in it; sends b5 to r1"),
         ("ring-all-reduce", 9, "r0 receives b6 from r7; sends b7 to r1"),
         ("tree-all-reduce", 2, "r0 adds b0 from r2: 4 of 8 ranks in it"),

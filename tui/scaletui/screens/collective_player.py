@@ -20,7 +20,7 @@ from scaletui.view.box import Box
 from scaletui.view.collective_grid import grid_rows, head_row
 from scaletui.view.collective_head import legend_row, strip_rows
 from scaletui.view.collective_layout import layout_of
-from scaletui.view.collective_words import answer_row, origin_text, step_rows, ways_rows
+from scaletui.view.collective_words import answer_row, origin_facts, step_rows, ways_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,7 +88,7 @@ class CollectivePlayer(FramesPlayer):
         layout, played = self._layout, self.choice.played
         self.query_one("#players-picture").styles.height = layout.height_with_nodes(played.per_node)
         header = self.query_one(HeaderPane)
-        header.facts = (tr("collective player"), origin_text(self.seen))
+        header.facts = (tr("collective player"), *origin_facts(self.seen))
         header.rebuild()
 
     def choose(self, choice: Choice) -> None:

@@ -12,6 +12,7 @@ from scaletui.view.rule import rule_row
 from scaletui.view.step_clock import clock_text, pair_text, short_size
 from scaletui.view.table import Column, table_rows
 from scaletui.view.traffic_report import WHAT
+from scaletui_engine.collectives.wire import Collective
 
 if TYPE_CHECKING:
     from scaletui.state.collective_sight import Sight, Way
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from scaletui_engine.collectives.family import Played
 
 _PHASES: Final = {
-    "start": N_("every rank holds its own array, cut into {blocks} blocks of {size}"),
     "ring_scatter": N_("reduce-scatter: each rank adds the block that the rank before it sends"),
     "ring_gather": N_("all-gather: finished blocks travel round the ring and are put in place"),
     "tree_up": N_("up the tree: half of the ranks that are left send their sum and are done sending"),
@@ -36,6 +36,16 @@ _PHASES: Final = {
     "exchange": N_("in step t every rank sends the block for the rank t places further"),
 }
 """Phase -> what happens in it."""
+_STARTS: Final = {
+    Collective.ALL_GATHER: N_("every rank holds one of {blocks} blocks of {size}"),
+    Collective.BROADCAST: N_("r0 alone holds the array, cut into {blocks} blocks of {size}"),
+}
+_STARTS_WHOLE: Final = {
+    Collective.BROADCAST: N_("r0 alone holds the array of {size}, which stays in one piece"),
+}
+"""Collective -> what ranks hold before it begins, where a rank's array is cut and where it is not."""
+_START: Final = N_("every rank holds its own array, cut into {blocks} blocks of {size}")
+_START_WHOLE: Final = N_("every rank holds its own array of {size}, which stays in one piece")
 NAMES: Final = {
     "start": N_("start"), "ring_scatter": N_("reduce-scatter"), "ring_gather": N_("all-gather"),
     "tree_up": N_("up the tree"), "tree_down": N_("down the tree"), "halving": N_("halving"),
@@ -86,16 +96,22 @@ def _is_formula(sight: Sight) -> bool:
 
 def step_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
     """Two rows: what the step does, and what it does to the rank that is looked at, with the clock."""
-    size = short_size(_block(sight), pen)
     text = tr(_PHASES[sight.phase]) if sight.phase in _PHASES else ""
     if sight.phase == "start":
-        text = text.format(blocks=len(sight.player.starts), size=size)
+        text = _start(sight, pen)
     return (
         fit((Span(crop(f" {text}", width, pen.glyphs.ellipsis)),), width),
         beside(
             (Span(f" {_own(sight, pen)}", "dim"),), (Span(clock_text(sight.playback, pen), "dim"),), width
         ),
     )
+
+
+def _start(sight: Sight, pen: Pen) -> str:
+    """What ranks hold before the first step."""
+    op, blocks = sight.played.op, len(sight.player.starts)
+    said = _STARTS.get(op, _START) if blocks > 1 else _STARTS_WHOLE.get(op, _START_WHOLE)
+    return tr(said, blocks=blocks, size=short_size(_block(sight), pen))
 
 
 def _own(sight: Sight, pen: Pen) -> str:
@@ -139,15 +155,15 @@ def _block(sight: Sight) -> int:
     return max(starts[1] - starts[0], 0) * sight.player.item
 
 
-def origin_text(sight: Sight) -> str:
-    """Which row of the traffic table this is, or that it is none."""
+def origin_facts(sight: Sight) -> tuple[str, ...]:
+    """Which row of the traffic table this is, or that it is none; the first of them fits a narrow header."""
     choice = sight.choice
     if choice.row is None:
-        return tr("free choice")
-    text = f"{choice.group}: {tr(WHAT[choice.what])}"
+        return (tr("free choice"),)
+    facts = (choice.group, tr(WHAT[choice.what]))
     if choice.group_ranks:
-        text += ", " + tr("{n} of {all} ranks", n=sight.played.ranks, all=choice.group_ranks)
-    return text
+        return (*facts, tr("{n} of {all} ranks", n=sight.played.ranks, all=choice.group_ranks))
+    return facts
 
 
 def ways_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:

@@ -34,7 +34,7 @@ def chart_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     step, room = sight.step, box.width - LABEL
     peak = step.frames[step.peak]
     text = tr("peak {size} at {where}", size=pen.numbers.bytes(peak.total), where=frame_name(step, peak))
-    head = rule_row(tr("held by one rank"), box.width, pen, [(box.width, text)])
+    head = rule_row(tr("held, no activations"), box.width, pen, [(box.width, text)])
     columns = curve_of(step, room)
     curve = stacked_rows(columns, Box(room, box.height), pen)
     names = [pen.numbers.bytes(peak.total), *([""] * (box.height - 2)), "0"][: box.height]
