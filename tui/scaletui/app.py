@@ -36,6 +36,7 @@ from scaletui_themes import load_palette, stylesheet, theme_ids
 
 if TYPE_CHECKING:
     from textual.theme import Theme
+    from textual.timer import Timer
 
     from scaletui.messages import LeaveAsked, Noticed
     from scaletui.options import ScreenOptions
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 FIRST_SCENARIO: Final = "llama3-8b-8"
 UNUSABLE_TERMINAL: Final = 2
+BEHIND_S: Final = 1.0
+"""Between two looks at what goes on behind the screen."""
 
 
 def run(options: ScreenOptions) -> int:
@@ -88,6 +91,7 @@ class ScaletuiApp(ThemedApp[None]):
         self.answer: Answer | None = None
         self.notice = Notice(options.notice)
         self.evaluation = Evaluation(self)
+        self._watch_behind: Timer | None = None
 
     def on_mount(self) -> None:
         """Open on the mode that was asked for, and ask the engine."""
@@ -96,6 +100,15 @@ class ScaletuiApp(ThemedApp[None]):
             self._replay(self.options.replay)
         self.switch_mode(self.options.mode)
         self.evaluation.ask(self.editing.scenario)
+        if self.options.stopped is not None:
+            self._watch_behind = self.set_interval(BEHIND_S, self._tell_stopped)
+
+    def _tell_stopped(self) -> None:
+        """Say at once why what goes on behind the screen has stopped."""
+        why = "" if self.options.stopped is None else self.options.stopped()
+        if why and self._watch_behind is not None:
+            self._watch_behind.stop()
+            self.show(Notice(why, "error"))
 
     @property
     def session(self) -> Session:

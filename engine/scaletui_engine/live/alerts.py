@@ -61,6 +61,8 @@ class Alert:
     begun_ns: int
     seen_ns: int
     """Monotonic time at which it was last so."""
+    ended_wall_ns: int | None = None
+    """The last word of ranks that have all ended, which no clock makes older; None while one may live."""
     is_acknowledged: bool = False
 
     @property
@@ -118,7 +120,14 @@ def _current(job: JobView, moment: Moment) -> Iterator[Alert]:
         yield Alert(
             job.id, kind, what, tuple(rank.identity.rank for rank in ranks),
             ranks[0].verdict.detail if is_trouble else "", now_ns - int(age_s * 1e9), now_ns,
+            _ended_wall_ns(ranks),
         )  # fmt: skip
+
+
+def _ended_wall_ns(ranks: list[RankView]) -> int | None:
+    """When the first of them was last heard of, where all have ended."""
+    has_ended = all(rank.verdict.state is RankState.EXITED for rank in ranks)
+    return min(rank.last_wall_ns for rank in ranks) if has_ended else None
 
 
 def _found(job: JobView) -> Iterator[tuple[AlertKind, What, list[RankView]]]:

@@ -259,11 +259,11 @@ def test_one_rank_closely(job, box, pen):
 
 
 def test_alerts_have_an_age_and_go_when_acknowledged(make_rank, make_state):
-    state = make_state(make_rank(0), make_rank(1, what=What.KILLED, detail="SIGKILL"))
+    state = make_state(make_rank(0), make_rank(1, what=What.SILENT))
     state = arrived(state, state.shown)
     later = replace(state.shown, moment=Moment(75 * S, 0))
     rows = alert_rows(arrived(state, later), Box(80, 24), PEN)
-    assert text(rows) == [" ! rank 1: killed (SIGKILL)" + " " * 41 + "1 m  a seen"]
+    assert text(rows) == [" ! rank 1: alive but silent" + " " * 41 + "1 m  a seen"]
     assert {row_width(row) for row in rows} == {80}
     assert alert_rows(acknowledge(arrived(state, later)), Box(80, 24), PEN) == ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from scaletui.commands.live import interval_of, open_live
@@ -34,6 +35,7 @@ def record(args: Namespace, seconds: float | None) -> int:
             with suppress(KeyboardInterrupt):
                 recording.wait(seconds)
         else:
+            args.stopped = partial(_stopped, recording)
             code = open_live(args)
     return code or _told(recording, args.record)
 
@@ -49,6 +51,13 @@ def _told(recording: BackgroundRecording, path: str) -> int:
     )  # fmt: skip
     if recording.problem is None:
         return 0
-    why = getattr(recording.problem, "strerror", None) or str(recording.problem)
-    print(f"scaletui: {tr('the recording stopped early: {why}', why=why)}", file=sys.stderr)
+    print(f"scaletui: {_stopped(recording)}", file=sys.stderr)
     return STOPPED_EARLY
+
+
+def _stopped(recording: BackgroundRecording) -> str:
+    """What ended it early; empty while it goes on, and where nothing did."""
+    problem = recording.problem
+    if problem is None:
+        return ""
+    return tr("the recording stopped early: {why}", why=getattr(problem, "strerror", None) or str(problem))

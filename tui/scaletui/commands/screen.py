@@ -47,7 +47,18 @@ def screen_options(args: Namespace, environ: Mapping[str, str]) -> ScreenOptions
         mouse=not args.no_mouse,
         fps=args.fps or (FPS_OVER_SSH if remote else FPS),
         motion=environ.get("TEXTUAL_ANIMATIONS", "").lower() != "none",
+        process=_process(getattr(args, "pid", None)),
+        stopped=getattr(args, "stopped", None),
     )
+
+
+def _process(pid: int | None) -> tuple[int, int] | None:
+    """The process of that number that lives now."""
+    if pid is None:
+        return None
+    from scaletui_probe.process import start_ticks
+
+    return pid, start_ticks(pid)
 
 
 def open_screen(options: ScreenOptions) -> int:

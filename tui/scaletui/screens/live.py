@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual.containers import Horizontal, Vertical
@@ -89,6 +90,7 @@ class LiveScreen(PageScreen, ExportingScreen):
             remote = "SSH_CONNECTION" in os.environ or "SSH_TTY" in os.environ
             interval_s = options.interval_s or (INTERVAL_OVER_SSH_S if remote else INTERVAL_S)
             self.watcher = Watcher(options.ring_dir, interval_s)
+            self.state = replace(self.state, sought=options.process)
         self.run_worker(self._watch, thread=True, exclusive=True, group="live")
 
     def on_screen_suspend(self, event: ScreenSuspend) -> None:
@@ -211,8 +213,10 @@ class LiveScreen(PageScreen, ExportingScreen):
     def facts(self) -> tuple[str, ...]:
         """What the header says in place of the scenario."""
         pen = None if self.session is None else self.session.pen
+        options = cast("ScaletuiApp", self.app).options
+        stopped = filter(None, (options.stopped(),)) if options.stopped else ()
         troubles = () if pen is None else trouble_facts(self.snapshot, pen)
-        return (*troubles, *header_facts(self.state))
+        return (*stopped, *troubles, *header_facts(self.state))
 
     def tell_header(self) -> None:
         """Hand the header its facts, where they are others."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from scaletui.state.live_fold import Endings, endings_after, folded
 from scaletui.state.live_heat import Measure
 from scaletui.state.live_list import listed, worst_of
 from scaletui_engine.compat import StrEnum
@@ -55,16 +56,36 @@ class LiveState:
     """Of every job that was looked at, in the order in which they were raised."""
     batches: tuple[tuple[str, Batch], ...] = ()
     """Job -> micro-batch and sequence as a person told them."""
+    sought: tuple[int, int] | None = None
+    """A process, by its number and its start in ticks, whose rank is to be looked at; None once it was found."""
+    endings: Endings = field(default_factory=Endings)
+    """Since when ranks are over."""
 
 
 def arrived(state: LiveState, snapshot: Snapshot) -> LiveState:
     """The state with a new snapshot, which a paused picture does not show; alerts go on being raised."""
-    later = replace(state, newest=snapshot, shown=state.shown if state.paused else snapshot)
-    looked_at = next((job for job in snapshot.jobs if job.id == state.job), None)
+    later = replace(
+        state,
+        newest=snapshot,
+        shown=state.shown if state.paused else snapshot,
+        endings=endings_after(state.endings, snapshot),
+    )
+    later = _found(later, snapshot)
+    looked_at = next((job for job in snapshot.jobs if job.id == later.job), None)
     looked_at = looked_at or next(iter(snapshot.jobs), None)
     if looked_at is None:
         return later
     return replace(later, alerts=alerts_after(state.alerts, looked_at, snapshot.moment))
+
+
+def _found(state: LiveState, snapshot: Snapshot) -> LiveState:
+    """Looking at the rank of the process that is sought, where the snapshot has it."""
+    for job in snapshot.jobs if state.sought is not None else ():
+        for rank in job.ranks:
+            process = rank.identity.process
+            if (process.pid, process.start_ticks) == state.sought:
+                return replace(state, job=job.id, rank=rank.identity.rank, sought=None)
+    return state
 
 
 def acknowledge(state: LiveState) -> LiveState:
@@ -94,11 +115,25 @@ def job(state: LiveState) -> JobView | None:
 
 
 def ordered(state: LiveState) -> tuple[RankView, ...]:
-    """The job's ranks that the filter lets pass, in the order that was asked for."""
+    """The job's ranks that the filter lets pass, in the order that was asked for; without one, those whose
+    rows have not folded away."""
     looked_at = job(state)
     if looked_at is None or state.shown is None:
         return ()
-    return listed(looked_at, state.shown.moment, state.order, state.filter)
+    found = listed(looked_at, state.shown.moment, state.order, state.filter)
+    away = {rank.path for rank in folded_ranks(state)}
+    return tuple(rank for rank in found if rank.path not in away) if away else found
+
+
+def folded_ranks(state: LiveState) -> tuple[RankView, ...]:
+    """The ranks that ended a minute ago or more, by number; neither one that is looked at nor any that a
+    person asks for by a filter."""
+    looked_at = job(state)
+    if looked_at is None or state.shown is None or state.filter:
+        return ()
+    away = folded(state.endings, looked_at, state.shown.moment)
+    ranks = looked_at.ranks if away else ()
+    return tuple(rank for rank in ranks if rank.path in away and rank.identity.rank != state.rank)
 
 
 def worst_rank(state: LiveState) -> RankView | None:

@@ -11,6 +11,7 @@ from scaletui.view.cells import crop, width_of
 from scaletui.view.live_ranks import age_text
 from scaletui.view.live_words import verdict_text
 from scaletui.view.row import Row, Span, fit
+from scaletui.view.time_of_day import when
 from scaletui_engine.live.alerts import AlertKind
 from scaletui_engine.live.evidence import RankState, Verdict
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
     from scaletui_engine.live.alerts import Alert
+    from scaletui_engine.live.snapshot import Moment
 
 MOST: Final = 4
 """Rows; the newest alerts are shown, and how many more there are."""
@@ -47,12 +49,19 @@ def alert_rows(state: LiveState, screen: Box, pen: Pen) -> tuple[Row, ...]:
     open_ones = [alert for alert in state.alerts if alert.job == job.id and not alert.is_acknowledged]
     rows = []
     for alert in open_ones[: -most - 1 : -1]:
-        age = age_text(alert.age_s(shown.moment), pen)
+        age = _age(alert, shown.moment, pen)
         rows.append(_row(f"{pen.glyphs.bad} {_ranks(alert)}: {_text(alert)}", age, (width, pen), alert))
     if len(open_ones) > most:
         more = ntr("{n} more alert", "{n} more alerts", len(open_ones) - most + 1)
         rows[-1] = _row(f"{pen.glyphs.bad} {more}", "", (width, pen), open_ones[0])
     return tuple(rows)
+
+
+def _age(alert: Alert, moment: Moment, pen: Pen) -> str:
+    """How old it is; of ranks that have ended, when."""
+    if alert.ended_wall_ns is not None:
+        return when(alert.ended_wall_ns, moment.wall_ns)
+    return age_text(alert.age_s(moment), pen)
 
 
 def _row(text: str, age: str, place: tuple[int, Pen], alert: Alert) -> Row:

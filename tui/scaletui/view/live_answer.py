@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scaletui.state import live as state_of
 from scaletui.text.language import ntr, tr
 from scaletui.view.big import BIG_HEIGHT, big_text
+from scaletui.view.live_unseen import hides_steps, no_step_text
 from scaletui.view.live_words import category_name, state_name, verdict_role, verdict_text
 from scaletui.view.row import Row, Span, beside, fit, row_width
 from scaletui_engine.live.evidence import RankState
@@ -80,7 +81,8 @@ def _state(job: JobView, pen: Pen) -> Row:
 
 def _step(job: JobView, pen: Pen) -> Row:
     if job.step is None:
-        return (Span("  " + tr("no step yet"), "dim"),)
+        mute = next((rank for rank in job.ranks if hides_steps(rank)), job.ranks[0])
+        return (Span("  " + no_step_text(mute), "dim"),)
     spans = [Span("  " + tr("step {step}", step=pen.numbers.integer(job.step)))]
     times = [rank.step_ns for rank in job.ranks if rank.step_ns]
     if times and job.state is RankState.RUNNING:

@@ -11,11 +11,13 @@ from scaletui.text.language import tr
 from scaletui.view.bars import chip
 from scaletui.view.cells import left, right, width_of
 from scaletui.view.live_suspects import suspect_lines
+from scaletui.view.live_unseen import hides_steps, no_plan_text
 from scaletui.view.live_words import CATEGORY_ROLES, category_name, reason_text, unpredicted_text
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
 from scaletui_engine.live.held import CATEGORIES
 from scaletui_engine.live.judgement import Difference, used_share
+from scaletui_engine.live.prediction import Unpredicted
 from scaletui_engine.live.rebuilt import Rebuilt
 from scaletui_probe.layout import Reason
 
@@ -108,9 +110,7 @@ def _missing(state: LiveState, rank: RankView) -> Sequence[str]:
         found.append(f"{tr('measured')}: {reason_text(rank.states_reason)}")
     if rank.buffers_reason is not Reason.AVAILABLE and rank.measured.total:
         found.append(f"{category_name('buffers')}: {reason_text(rank.buffers_reason)}")
-    why = unpredicted_text(rank.prediction.reason, rank.prediction.detail)
-    if why:
-        found.append(why)
+    found += filter(None, [_unpredicted(rank)])
     if rank.allocator is None and rank.measured.total:
         found.append(f"{tr('allocator, activations')}: {reason_text(rank.allocator_reason)}")
     if (used_share(rank) or 0.0) >= NARROW and isinstance(scenario_of(state, rank), Rebuilt):
@@ -119,6 +119,14 @@ def _missing(state: LiveState, rank: RankView) -> Sequence[str]:
     if is_open and isinstance(scenario_of(state, rank), Rebuilt):
         found.append(tr("i tells micro-batch and sequence; then activations are predicted too"))
     return found
+
+
+def _unpredicted(rank: RankView) -> str:
+    """Why there is no prediction; empty where there is one."""
+    reason = rank.prediction.reason
+    if reason is Unpredicted.NO_PLAN and hides_steps(rank):
+        return no_plan_text(rank)
+    return unpredicted_text(reason, rank.prediction.detail)
 
 
 def _line(rank: RankView, category: str, pen: Pen) -> _Line:

@@ -12,6 +12,7 @@ from scaletui.view.budget_fixes import cost_text, fix_name
 from scaletui.view.cells import left, right, width_of
 from scaletui.view.facts import scenario_facts
 from scaletui.view.live_forecast import growth_text
+from scaletui.view.live_unseen import hides_steps, no_plan_text
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import pair_row, rule_row, wrapped
 from scaletui_engine.live.rebuilt import Unbuilt
@@ -52,7 +53,9 @@ def _rows(state: LiveState, rank: RankView, width: int, pen: Pen) -> Iterator[Ro
     yield rule_row(tr("what would make this job need less"), width, pen)
     found = scenario_of(state, rank)
     if isinstance(found, Unbuilt):
-        yield from wrapped(tr(_WHY[found.why], detail=found.detail), width, "warn")
+        is_hidden = rank.plan is None and hides_steps(rank)
+        why = no_plan_text(rank) if is_hidden else tr(_WHY[found.why], detail=found.detail)
+        yield from wrapped(why, width, "warn")
         return
     yield from wrapped(", ".join(scenario_facts(found.scenario, pen)), width)
     yield from _situation(state, rank, found, (width, pen))

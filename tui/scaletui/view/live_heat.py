@@ -17,7 +17,7 @@ from scaletui.text.language import N_, ntr, tr
 from scaletui.view.box import Box
 from scaletui.view.cells import width_of
 from scaletui.view.live_compare import compare_height, compare_rows
-from scaletui.view.live_ranks import age_text
+from scaletui.view.live_ranks import last_word
 from scaletui.view.live_skew import skew_rows
 from scaletui.view.live_trend import trend_rows
 from scaletui.view.live_words import verdict_role, verdict_text
@@ -222,7 +222,7 @@ def _chosen(rank: RankView, moment: Moment, width: int, pen: Pen) -> Row:
         Span("" if room is None else tr("{amount} free at the peak", amount=pen.numbers.size(max(room, 0)))),
         Span("" if share is None else pen.numbers.percent(share)),
         Span("" if not rank.step_ns else pen.numbers.seconds(rank.step_ns / 1e9)),
-        Span(age_text(rank.age_s(moment), pen), "dim"),
+        Span(last_word(rank, moment, pen), "dim"),
         Span(rank.identity.host, "dim"),
     ]
     line: Row = (Span(f" {pen.glyphs.pointer} "), Span(tr("rank {rank}", rank=rank.identity.rank), "accent"))

@@ -9,18 +9,20 @@ from scaletui.text.language import tr
 from scaletui.view.box import Box
 from scaletui.view.cells import width_of
 from scaletui.view.live_details import event_rows, mesh_text
-from scaletui.view.live_ranks import age_text, rank_row
+from scaletui.view.live_ranks import last_word, rank_row
 from scaletui.view.live_trend import trend_rows
+from scaletui.view.live_unseen import no_plan_text
 from scaletui.view.live_wave import wave_rows
 from scaletui.view.live_words import verdict_role, verdict_text
 from scaletui.view.row import Row, Span, fit, row_width
 from scaletui.view.rule import rule_row
+from scaletui_engine.live.evidence import RankState
 from scaletui_engine.live.judgement import headroom
 
 if TYPE_CHECKING:
     from scaletui.state.live import LiveState
     from scaletui.view.pen import Pen
-    from scaletui_engine.live.snapshot import RankView
+    from scaletui_engine.live.snapshot import Moment, RankView
 
 MOST_EVENTS = 6
 """Rows of what happened, its title included, on a small screen."""
@@ -66,17 +68,23 @@ def _facts(state: LiveState, rank: RankView, width: int, pen: Pen) -> Row:
             "" if room is None else tr("{amount} free at the peak", amount=pen.numbers.size(max(room, 0))),
             "text",
         ),
-        (tr("{age} ago", age=age_text(rank.age_s(state.shown.moment), pen)), "dim"),
+        (_heard(rank, state.shown.moment, pen), "dim"),
         (rank.identity.device_uuid or rank.identity.device_type, "dim"),
     ]
     return _joined(parts, width)
+
+
+def _heard(rank: RankView, moment: Moment, pen: Pen) -> str:
+    """When it was last heard of."""
+    told = last_word(rank, moment, pen)
+    return told if rank.verdict.state is RankState.EXITED else tr("{age} ago", age=told)
 
 
 def _plan(rank: RankView, width: int, pen: Pen) -> Row:
     """What the job says it runs."""
     plan = rank.plan
     if plan is None:
-        return fit((Span(f" {tr('no plan yet: the job has not made its first step')}", "dim"),), width)
+        return fit((Span(f" {no_plan_text(rank)}", "dim"),), width)
     dtypes = sorted({parameter.dtype for parameter in plan.parameters})
     optimizers = sorted({optimizer.name.rpartition(".")[2] for optimizer in plan.optimizers})
     elements = sum(_elements(parameter.shape) for parameter in plan.parameters)

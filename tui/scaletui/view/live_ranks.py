@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
-from scaletui.text.language import N_, tr
+from scaletui.text.language import N_, ntr, tr
 from scaletui.view.bars import Bar, split, track_row
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.budget_stages import window
@@ -19,6 +19,7 @@ from scaletui.view.live_bar import bar_parts, capacity_of, held_by, note_of, sea
 from scaletui.view.live_words import verdict_role, verdict_text
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.rule import rule_row
+from scaletui.view.time_of_day import when
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.order import Order
 
@@ -126,8 +127,12 @@ def _name(state: LiveState, hidden: int, pen: Pen) -> str:
         shown, job = pen.numbers.integer(len(state_of.ordered(state))), state_of.job(state)
         count = pen.numbers.integer(0 if job is None else len(job.ranks))
         title = f"{title}, {tr('{shown} of {count}', shown=shown, count=count)}: {state.filter}"
-    more = tr("{hidden} more", hidden=pen.numbers.integer(hidden))
-    return f"{title}, {more}" if hidden > 0 else title
+    if hidden > 0:
+        title = f"{title}, {tr('{hidden} more', hidden=pen.numbers.integer(hidden))}"
+    away = len(state_of.folded_ranks(state))
+    if away:
+        title = f"{title}, {ntr('{n} ended (state:dead)', '{n} ended (state:dead)', away)}"
+    return title
 
 
 def rank_height(pen: Pen) -> int:
@@ -151,6 +156,13 @@ def age_text(age_s: float, pen: Pen) -> str:
     return f"{pen.numbers.integer(int(age_s) // 86_400)} d"
 
 
+def last_word(rank: RankView, moment: Moment, pen: Pen) -> str:
+    """How old its last word is; of a rank that has ended, when that was."""
+    if rank.verdict.state is RankState.EXITED:
+        return when(rank.last_wall_ns, moment.wall_ns)
+    return age_text(rank.age_s(moment), pen)
+
+
 def _line(rank: RankView, label: str, moment: Moment, pen: Pen) -> _Line:
     is_running = rank.verdict.state is RankState.RUNNING
     return _Line(
@@ -159,7 +171,7 @@ def _line(rank: RankView, label: str, moment: Moment, pen: Pen) -> _Line:
         note=note_of(rank, pen),
         step="-" if rank.step is None else pen.numbers.integer(rank.step),
         time=pen.numbers.seconds(rank.step_ns / 1e9) if rank.step_ns and is_running else "",
-        age=age_text(rank.age_s(moment), pen),
+        age=last_word(rank, moment, pen),
         status=verdict_text(rank.verdict),
     )
 

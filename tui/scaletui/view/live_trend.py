@@ -8,6 +8,7 @@ from scaletui.state import live as state_of
 from scaletui.text.language import ntr, tr
 from scaletui.view.box import Box
 from scaletui.view.cells import width_of
+from scaletui.view.live_unseen import no_step_text
 from scaletui.view.live_wave import wave_rows
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row
@@ -36,7 +37,7 @@ def trend_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     if not rank.history:
         return (
             rule_row(tr("trend"), box.width, pen),
-            fit((Span(f" {tr('no step yet')}", "dim"),), box.width),
+            fit((Span(f" {no_step_text(rank)}", "dim"),), box.width),
         )
     height = min(box.height // 2 if box.height >= BOTH else box.height, TALLEST + 1)
     rows = _memory(rank.history, Box(box.width, height), pen)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.text.language import ntr, tr
 from scaletui.view.cells import left, width_of
+from scaletui.view.live_unseen import no_plan_text
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.rule import rule_row, wrapped
 from scaletui_engine.live.wave import folded
@@ -62,7 +63,7 @@ def wave_rows(rank: RankView, box: Box, pen: Pen) -> tuple[Row, ...]:
 
 def _nothing(rank: RankView, width: int) -> Iterator[Row]:
     if rank.plan is None:
-        yield from wrapped(tr("no plan yet: the job has not made its first step"), width, "dim")
+        yield from wrapped(no_plan_text(rank), width, "dim")
     elif not rank.plan.groups:
         yield from wrapped(tr("nothing is gathered: every rank keeps its weights whole"), width, "dim")
     else:
