@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from looks import Story, looks
 
 from scaletui.state.playback import Playback
-from scaletui.state.replay import at_mark, last_marks, reel_of, scrubbed, stepped
+from scaletui.state.replay import at_mark, last_marks, opened, reel_of, scrubbed, stepped
+from scaletui_engine.live.recording.reader import Recording
+from scaletui_engine.live.recording.writer import Recorder
 
 if TYPE_CHECKING:
-    from scaletui_engine.live.recording.reader import Recording
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(("idle", "opens"), [(0, 0.0), (1, 0.5), (4, 2.0), (6, 0.0)])
+def test_it_opens_where_there_is_a_job(tmp_path: Path, idle: int, opens: float) -> None:
+    """Of six looks some find no job; where none does it opens at its start."""
+    recorder = Recorder(str(tmp_path / "late.rec"))
+    for number, look in enumerate(looks(Story(), 6)):
+        recorder.take(replace(look, jobs=()) if number < idle else look)
+    recorder.close()
+    with Recording(recorder.path) as recording:
+        place = opened(recording, reel_of(recording))
+        assert (place.position, place.playing) == (opens, False)
+        assert bool(recording.look(recording.number_at(place.position)).jobs) is (idle < 6)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from scaletui.screens.live import FRAME, LiveScreen
 from scaletui.screens.mode import screen_bindings
 from scaletui.state import live as live_state
 from scaletui.state.playback import Playback, advanced, hastened, paused, placed, toggled
-from scaletui.state.replay import at_mark, reel_of, scrubbed, stepped
+from scaletui.state.replay import at_mark, opened, reel_of, scrubbed, stepped
 from scaletui.state.session import Notice
 from scaletui.text.language import tr
 from scaletui.view.live_answer import header_facts
@@ -54,11 +54,11 @@ class ReplayScreen(LiveScreen, inherit_bindings=False):
         super().__init__()
         self.recording = recording
         self.reel = reel_of(recording)
-        self.playback = Playback()
+        self.playback = opened(recording, self.reel)
         self.timer: Timer | None = None
         self.ticked_s = 0.0
-        self.state = live_state.arrived(self.state, recording.first)
-        self._number = 0
+        self._number = recording.number_at(self.playback.position)
+        self.state = live_state.arrived(self.state, recording.look(self._number))
 
     def body(self) -> Iterable[Widget]:
         """The live screen's, and the time line under it."""

@@ -47,6 +47,11 @@ def reel_of(recording: Recording) -> Reel:
     )
 
 
+def opened(recording: Recording, reel: Reel) -> Playback:
+    """Where a replay opens: at its start, or where a job comes up that was not there yet."""
+    return Playback() if recording.first.jobs else at_mark(Playback(), reel, 1)
+
+
 def stepped(playback: Playback, recording: Recording, steps: int) -> Playback:
     """So many looks on, or back; back from between two looks is the one that is shown."""
     number = recording.number_at(playback.position)
