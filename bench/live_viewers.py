@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from fake_nvml.library import build
+from fake_nvml.shared_object import build
 from live_rings import GIB, header_of, record
 from terminal.pseudo_terminal import PseudoTerminal, Setup
 

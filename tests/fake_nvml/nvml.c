@@ -1,6 +1,6 @@
 /* A made-up libnvidia-ml.so.1: enough of NVML for monitors of GPUs to start on a machine that has none.
 
-   Built by library.py, which adds a stub that answers "not supported" for every other function of the binding.
+   Built by shared_object.py, which adds a stub that answers "not supported" for every other function of the binding.
    FAKE_NVML_COUNT    GPUs (8)
    FAKE_NVML_LAG_US   microseconds that every call about a GPU takes (0)
    FAKE_NVML_STILL    when set, no figure moves

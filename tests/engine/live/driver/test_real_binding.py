@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_nvml.library import build, compiler
+from fake_nvml.shared_object import build, compiler
 
 GIB = 1 << 30
 ENGINE = Path(__file__).parents[4] / "engine"
