@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui.text.language import ntr, tr
 from scaletui.view.budget_stages import window
-from scaletui.view.cells import left, width_of
+from scaletui.view.cells import crop, left, width_of
 from scaletui.view.row import Row, Span, beside, fit
 from scaletui.view.rule import heading, rule_row
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from scaletui.state.picking import Item, Picking
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
+
+BESIDE: Final = 5
+"""Cells of the mark before a title and of the gap behind it."""
 
 
 def picker_rows(title: str, picking: Picking, box: Box, pen: Pen) -> tuple[Row, ...]:
@@ -43,7 +46,8 @@ def _line(item: Item, is_chosen: bool, widths: tuple[int, int], pen: Pen) -> Row
     mark = pen.glyphs.pointer if is_chosen else " "
     title = left(item.title, names, pen.glyphs.ellipsis)
     name = Span(title, "cursor" if is_chosen else "text")
-    return fit((Span(f" {mark} ", "accent"), name, Span(f"  {item.hint}", "dim")), width)
+    hint = crop(item.hint, max(width - names - BESIDE, 0), pen.glyphs.ellipsis)
+    return fit((Span(f" {mark} ", "accent"), name, Span(f"  {hint}", "dim")), width)
 
 
 def _foot(count: int, width: int) -> Row:
