@@ -71,3 +71,11 @@ def test_rows(scenario: Callable[..., Scenario], box: Box) -> None:
     assert lines[3].startswith("▶● 1f1b ")
     assert [span.role for span in rows[3]] == ["cursor"]
     assert lines[4].startswith(" ● gpipe ")
+    assert lines[5].startswith("   dualpipe  needs microbatches (3) >= 2 x ranks (8)")
+    assert "4 of 25  by bubble" in lines[0]
+
+
+def test_a_complete_table_counts_no_more(scenario: Callable[..., Scenario]) -> None:
+    question = Question(scenario("1f1b", 4, 8))
+    rows = table_screen_rows("all", Table(tuple(entries(question))), question, (Box(76, 40), Pen()))
+    assert " of " not in "".join(span.text for span in rows[0])

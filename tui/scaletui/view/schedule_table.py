@@ -8,12 +8,13 @@ from scaletui.state.schedule_table import Order
 from scaletui.text.language import tr
 from scaletui.view.box import Box
 from scaletui.view.budget_stages import window
-from scaletui.view.cells import crop
+from scaletui.view.cells import crop, left, width_of
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.rule import rule_row, wrapped
 from scaletui.view.schedule_names import schedule_sentence
 from scaletui.view.schedule_times import plain, time_text
-from scaletui.view.table import Column, table_rows
+from scaletui.view.table import GAP, Column, table_rows
+from scaletui_engine.schedule_rules import schedule_names
 
 if TYPE_CHECKING:
     from scaletui.state.schedule import Question
@@ -21,20 +22,24 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui.view.table import Line
 
-ABOUT: Final = 4
-"""Rows under the list: a rule, two of words, and the keys."""
+WORDS: Final = 3
+"""Rows of words: the longest refusal in a language of long words."""
+SMALL: Final = 18
+"""Rows of a screen below which the list takes one of them."""
 HEADS: Final = 2
 """Title, and the heads of the columns."""
-REASON: Final = 48
-"""Cells of a refusal in the list; the whole of it stands below."""
+EVERY: Final = len(schedule_names())
+"""Schedules of a table that is complete."""
 
 
 def table_screen_rows(title: str, table: Table, question: Question, room: tuple[Box, Pen]) -> tuple[Row, ...]:
     """Title, list, what the chosen one does, keys; as tall as the box."""
     box, pen = room
-    rows = list(schedule_table(title, table, question, (Box(box.width, box.height - ABOUT), pen)))
-    rows += [fit((), box.width)] * (box.height - ABOUT - len(rows))
-    return (*rows, *_about(table, box.width, pen))[: box.height]
+    about = _about(table, box, pen)
+    room_of_list = box.height - len(about)
+    rows = list(schedule_table(title, table, question, (Box(box.width, room_of_list), pen)))
+    rows += [fit((), box.width)] * (room_of_list - len(rows))
+    return (*rows, *about)[: box.height]
 
 
 def schedule_table(title: str, table: Table, question: Question, room: tuple[Box, Pen]) -> tuple[Row, ...]:
@@ -43,15 +48,33 @@ def schedule_table(title: str, table: Table, question: Question, room: tuple[Box
     shown, chosen = table.sorted, table.chosen
     first, last = window(max(len(shown), 1), table.place, box.height - HEADS)
     marks = (pen.glyphs.up if first else "", pen.glyphs.down if last < len(shown) else "")
-    order = tr("by bubble") if table.order is Order.BUBBLE else tr("by memory")
-    heads = [(box.width - 2, " ".join(filter(None, (order, *marks))))]
+    heads = [(box.width - 2, " ".join(filter(None, (_order(table), *marks))))]
     ranks, microbatches = question.shape
     name = f"{title}: p {ranks}  m {microbatches}"
     lines = [_line(entry, question, pen, is_chosen=entry is chosen) for entry in shown[first:last]]
     head, *body = table_rows(_columns(question), lines, box.width, pen.glyphs.ellipsis)
-    pairs = zip(shown[first:last], body, strict=True)
-    lit = [_lit(row) if entry is chosen else row for entry, row in pairs]
+    label = max((width_of(line[0].text) for line in lines), default=0) + GAP
+    pairs = zip(shown[first:last], lines, body, strict=True)
+    rows = [_refused(entry, line, (label, box.width, pen)) or row for entry, line, row in pairs]
+    place = table.place - first
+    lit = [_lit(row) if at == place else row for at, row in enumerate(rows)]
     return (rule_row(name, box.width, pen, heads), head, *lit)[: box.height]
+
+
+def _order(table: Table) -> str:
+    """What the list is sorted by, after how far it has got."""
+    order = tr("by bubble") if table.order is Order.BUBBLE else tr("by memory")
+    count = len(table.entries)
+    return order if count >= EVERY else f"{tr('{count} of {every}', count=count, every=EVERY)}  {order}"
+
+
+def _refused(entry: Entry, line: Line, room: tuple[int, int, Pen]) -> Row | None:
+    """A refusal takes the place of the figures, without the name again; the whole of it stands below."""
+    if not entry.refusal:
+        return None
+    label, width, pen = room
+    reason = crop(entry.refusal.removeprefix(f"{entry.name} "), width - label, pen.glyphs.ellipsis)
+    return fit((Span(left(line[0].text, label), "dim"), Span(reason, "dim")), width)
 
 
 def _lit(row: Row) -> Row:
@@ -66,7 +89,6 @@ def _columns(question: Question) -> tuple[Column, ...]:
         Column(tr("bubble B"), numeric=True),
         Column("C", numeric=True, rank=1),
         Column(tr("peak"), numeric=True),
-        Column("", rank=3, shrinks=True),
     )
 
 
@@ -75,8 +97,7 @@ def _line(entry: Entry, question: Question, pen: Pen, *, is_chosen: bool) -> Lin
     pointer = pen.glyphs.pointer if is_chosen else " "
     name = f"{pointer}{mark} {entry.name}"
     if entry.refusal:
-        reason = crop(entry.refusal, REASON, pen.glyphs.ellipsis)
-        return (Span(name, "dim"), *[Span("")] * 5, Span(reason, "dim"))
+        return (Span(name), *[Span("")] * 5)
     percent = pen.numbers.percent
     texts = (
         name,
@@ -85,7 +106,6 @@ def _line(entry: Entry, question: Question, pen: Pen, *, is_chosen: bool) -> Lin
         percent(entry.over_makespan, 1),
         percent(entry.zero_bubble, 1),
         plain(entry.peak, pen),
-        "",
     )
     return tuple(Span(text) for text in texts)
 
@@ -94,10 +114,11 @@ def _present(question: Question) -> tuple[str, ...]:
     return (question.scenario.plan.schedule, *question.beside)
 
 
-def _about(table: Table, width: int, pen: Pen) -> tuple[Row, ...]:
-    chosen = table.chosen
+def _about(table: Table, box: Box, pen: Pen) -> tuple[Row, ...]:
+    chosen, width = table.chosen, box.width
     text = "" if chosen is None else chosen.refusal or schedule_sentence(chosen.name)
-    words = [*wrapped(text, width), fit((), width), fit((), width)][:2]
+    count = WORDS - (box.height < SMALL)
+    words = [*wrapped(text, width), *[fit((), width)] * count][:count]
     names = (("enter", tr("take")), ("s", tr("sort")), (tr("arrows"), tr("choose")), ("esc", tr("leave")))
     keys = [span for key, what in names for span in (Span(f" {key} ", "key"), Span(f"{what} ", "dim"))]
     return (rule_row(tr("what it does"), width, pen), *words, fit(tuple(keys), width))
