@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Final
@@ -77,6 +78,10 @@ class BandAxis:
 
     def bands(self, cells: int) -> tuple[Band, ...]:
         """At most that many."""
+        return _bands(self, cells)
+
+    def cut(self, cells: int) -> tuple[Band, ...]:
+        """The same, found anew."""
         found: list[Band] = []
         position = 0
         while position < self.length and len(found) <= cells:
@@ -122,6 +127,12 @@ class BandAxis:
             first, last = self.at(start), self.at(stop - 1)
             bands.append(replace(first, start=start, stop=stop, last=last if stop > first.stop else None))
         return tuple(bands)
+
+
+@lru_cache(maxsize=64)
+def _bands(axis: BandAxis, cells: int) -> tuple[Band, ...]:
+    """Another rank is looked at more often than another tensor."""
+    return axis.cut(cells)
 
 
 def group_size(sizes: tuple[int, ...], cells: int) -> int:
