@@ -58,7 +58,7 @@ def _undivided(plan: Plan) -> Plan:
     return replace(
         plan,
         axes=Axes(pp=plan.axes.pp),
-        global_batch=plan.micro_batch * plan.axes.pp,
+        global_batch=plan.micro_batch * plan.accumulation,
         runtime=replace(plan.runtime, framework=plan.framework, etp=None),
     )
 
