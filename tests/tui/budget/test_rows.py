@@ -107,7 +107,7 @@ def test_the_legend_has_the_same_lines_whatever_is_zero(small: Answer, wide: Ans
     ]
     assert heads[0] == heads[1]
     assert heads[0][:3] == ["weights", "gradients", "optimizer"]
-    assert heads[0][-3:] == ["allocated", "reserve", "outside"]
+    assert heads[0][-3:] == ["allocated", "reserved", "driver"]
 
 
 def test_the_change_is_signed_and_takes_the_place_of_the_formula(small: Answer) -> None:

@@ -26,11 +26,12 @@ def test_parts_are_listed_in_drawing_order_and_add_up(state: BudgetState) -> Non
     assert {line.change for line in lines} == {None}
 
 
-def test_parts_reserve_and_outside_make_what_is_needed(state: BudgetState) -> None:
+def test_three_numbers_measure_a_rank_and_the_largest_is_what_it_needs(state: BudgetState) -> None:
     stage = view.looked_at(state)
     assert stage is not None
-    beside = sum(line.span.high for line in view.room_lines(state))
-    assert stage.peak_bytes + beside == stage.needed_bytes
+    reserved, driver = view.room_lines(state)
+    assert stage.peak_bytes < reserved.span.low < driver.span.low
+    assert reserved.span.high < driver.span.high == stage.needed_bytes
 
 
 def test_an_edit_shows_the_signed_change_of_every_part(state: BudgetState) -> None:

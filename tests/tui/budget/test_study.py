@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scaletui.state.budget import BudgetState, closer_look
-from scaletui.state.study import cells_of, study
+from scaletui.state.study import Cell, cells_of, study
 from scaletui.text.glyphs import ASCII, UNICODE
 from scaletui.view.box import Box
 from scaletui.view.budget_fixes import fix_items, fixes_rows
 from scaletui.view.budget_legend import legend_rows, shares
-from scaletui.view.budget_step import step_rows
+from scaletui.view.budget_step import phase_row, step_rows
 from scaletui.view.budget_terms import term_rows
 from scaletui.view.pen import Pen
 from scaletui.view.row import Row, row_width
@@ -105,8 +105,24 @@ def test_rows_are_shared_between_step_and_changes(left: int, wanted: int, shared
 def test_a_step_names_its_peak_and_its_phases(looked: BudgetState) -> None:
     title, *_, phases = text(step_rows(looked, Box(80, 6), Pen(ASCII)))
     assert "one step of stage 0" in title
-    assert "peak 40.0 GiB" in title
-    assert phases.split() == ["forward", "backward", "step"]
+    assert "^ peak 40.0 GiB" in title
+    assert phases.split() == ["forward", "^", "backward", "step"]
+
+
+@pytest.mark.parametrize(
+    ("peak", "row"),
+    [
+        (0, "^ forward   backward"),
+        (3, "   ^        backward"),
+        (8, "forward ^   backward"),
+        (12, "forward     ^ backward"),
+        (21, "forward     backward ^"),
+    ],
+)
+def test_the_peak_is_marked_and_hides_no_letter(peak: int, row: str) -> None:
+    cells = [Cell(1, "forward")] * 12 + [Cell(1, "backward")] * 12
+    (found,) = text([phase_row(cells, peak, "^")])
+    assert found == row
 
 
 def test_a_plan_that_fits_lists_how_far_it_could_go(looked: BudgetState) -> None:

@@ -58,7 +58,7 @@ class PartLine:
 
 @dataclass(frozen=True, slots=True)
 class RoomLine:
-    """What stands beside the parts: the allocator's reserve, memory outside of it."""
+    """One of the larger numbers that measure the same rank: what is reserved, what the driver reports."""
 
     role: str
     span: ByteRange
@@ -122,14 +122,15 @@ def part_lines(state: BudgetState) -> tuple[PartLine, ...]:
 
 
 def room_lines(state: BudgetState) -> tuple[RoomLine, ...]:
-    """The reserve beyond what is allocated, and what lies outside the allocator."""
+    """What the allocator has reserved, and with the memory outside of it what the driver reports."""
     stage, before = looked_at(state), looked_at_before(state)
     if stage is None:
         return ()
-    slack, outside = reserve(stage), stage.outside
+    held, outside = stage.reserved, stage.outside
+    driver = ByteRange(held.low + outside.low, held.high + outside.high, outside.why)
     return (
-        RoomLine("reserved", slack, slack.high - reserve(before).high if before else None),
-        RoomLine("overhead", outside, outside.high - before.outside.high if before else None),
+        RoomLine("reserved", held, held.high - before.reserved.high if before else None),
+        RoomLine("overhead", driver, needed_change(state)),
     )
 
 

@@ -57,13 +57,16 @@ def fixes_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
 def _fix(fix: Fix, width: int, pen: Pen) -> Row:
     mark = Span(f" {pen.glyphs.ok} ", "ok") if fix.fits else Span("   ")
     saves = right(f"-{pen.numbers.gib(fix.saved_bytes)}", SAVES)
-    room = max(min(width - SAVES - 4, NAMES), 8)
+    room = max(min(width - SAVES - COST, NAMES), 8)
     name = left(fix_name(fix), room, pen.glyphs.ellipsis)
-    return fit((mark, Span(name), Span(saves, "ok"), Span(f"  {cost_text(fix, pen)}", "dim")), width)
+    cost = left(cost_text(fix, pen), max(width - room - SAVES - 4, 0), pen.glyphs.ellipsis)
+    return fit((mark, Span(name), Span(saves, "ok"), Span(f" {cost}", "dim")), width)
 
 
-NAMES: Final = 24
+NAMES: Final = 26
 """Cells of what a change is called."""
+COST: Final = 24
+"""Cells that a name leaves for what a change costs, and for marks."""
 
 
 def _limit(found: Solution, width: int, pen: Pen) -> Row:

@@ -15,7 +15,7 @@ from scaletui.text.explain import explain
 from scaletui.text.language import N_, tr
 from scaletui.view.bars import chip
 from scaletui.view.budget_origin import of_what
-from scaletui.view.cells import left, right
+from scaletui.view.cells import left, right, width_of
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import heading, rule_row
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
 
 NAME: Final = 14
+SHORT: Final = 5
+"""Cells that a name keeps beside a range wider than its column."""
 AMOUNT: Final = 9
 SHARE: Final = 4
 CHANGE: Final = 9
@@ -98,8 +100,8 @@ def _total(state: BudgetState, pen: Pen) -> _Line:
 
 def _room(line: RoomLine, pen: Pen) -> _Line:
     low, high = pen.numbers.gib(line.span.low), pen.numbers.gib(line.span.high)
-    names = {"reserved": tr("reserve"), "overhead": tr("outside")}
-    whys = {"reserved": tr("allocator"), "overhead": tr("context, NCCL")}
+    names = {"reserved": tr("reserved"), "overhead": tr("driver")}
+    whys = {"reserved": tr("allocator's pools"), "overhead": tr("and CUDA, NCCL")}
     mark = (
         chip(line.role, pen)
         if line.role == "overhead"
@@ -125,8 +127,9 @@ def _free(state: BudgetState, pen: Pen) -> _Line:
 
 def _row(line: _Line, state: BudgetState, width: int, pen: Pen) -> Row:
     role = "cursor" if line.is_chosen else "text"
-    figures = Span(right(line.amount, AMOUNT) + right(line.share, SHARE), role)
-    name = Span(left(f" {line.name}", NAME + 1, pen.glyphs.ellipsis), role)
+    amount = max(AMOUNT, min(width_of(line.amount) + 1, AMOUNT + NAME - SHORT))
+    figures = Span(right(line.amount, amount) + right(line.share, SHARE), role)
+    name = Span(left(f" {line.name}", NAME + AMOUNT + 1 - amount, pen.glyphs.ellipsis), role)
     change = _change(line, pen) if reference(state) else ""
     grows = "warn" if ((line.change or 0) > 0) is not line.is_room else "ok"
     if width >= WIDE:

@@ -2,7 +2,7 @@
 
 ─ one step of stage 0 ─────────── peak 40.0 GiB ─
  ▁▂▂▃▃▄▅▆█▇▆▅▅▄▄▃▂▂▂▁
- forward  backward    step
+ forward ▲ backward    step
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def step_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     inner = Box(len(cells), max(box.height - 2, 1))
     curve = trace_rows([float(cell.amount) for cell in cells], scale, inner, pen.glyphs)
     return (
-        rule_row(title, box.width, pen, [(box.width - 1, _peak(study.step, pen))]),
+        rule_row(title, box.width, pen, [(box.width - 1, f"{pen.glyphs.up} {_peak(study.step, pen)}")]),
         *(fit((Span(" "), *row), box.width) for row in curve),
-        fit((Span(" "), *_phases(cells)), box.width),
+        fit((Span(" "), *phase_row(cells, _highest(cells), pen.glyphs.up)), box.width),
     )
 
 
@@ -70,11 +70,32 @@ def _label(phase: str) -> str:
     return _LABELS.get(phase, phase)
 
 
-def _phases(cells: list[Cell]) -> Row:
-    """Each stretch of one phase under its word; one that is too short for it stays blank."""
+def _highest(cells: list[Cell]) -> int:
+    """The column of the peak: the first of the highest."""
+    return max(range(len(cells)), key=lambda column: (cells[column].amount, -column))
+
+
+def phase_row(cells: list[Cell], peak: int, mark: str) -> Row:
+    """Each stretch of one phase under its word, where it is long enough for it, and a mark under the peak."""
     spans: list[Span] = []
+    start = 0
     for label, stretch in groupby(cells, key=lambda cell: _label(cell.phase)):
-        width = len(list(stretch))
-        word = tr(label)
-        spans.append(Span(left(word if width > width_of(word) else "", width), _ROLES.get(label, "dim")))
+        width, role = len(list(stretch)), _ROLES.get(label, "dim")
+        before = peak - start if start <= peak < start + width else width
+        spans += _stretch(tr(label), (before, width), role)
+        if before < width:
+            spans.insert(-1, Span(mark, "accent"))
+        start += width
     return merge(spans)
+
+
+def _stretch(word: str, places: tuple[int, int], role: str) -> list[Span]:
+    """What stands before and behind the marked cell: the word where it has room, before it if it can."""
+    before, width = places
+    after = max(width - before - 1, 0)
+    is_first = before > width_of(word)
+    is_second = not is_first and after > width_of(word) + 1
+    return [
+        Span(left(word if is_first else "", before), role),
+        Span(left(f" {word}" if is_second else "", after), role),
+    ]

@@ -11,7 +11,7 @@ from scaletui.text.explain import explain
 from scaletui.text.language import tr
 from scaletui.view.bars import Bar, bar_rows
 from scaletui.view.cells import width_of
-from scaletui.view.row import Row, Span, fit
+from scaletui.view.row import Row, Span
 from scaletui.view.table import Column, table_rows
 
 if TYPE_CHECKING:
@@ -160,7 +160,8 @@ def _ranges(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:
         (Span(tr("capacity")), Span(number.gib(budget.capacity_bytes, 2)), Span(nominal)),
     ]
     columns = (Column(""), Column(number.unit, numeric=True), Column(""))
-    assumed = [fit(_line(tr("assumed: {what}", what=explain(text))), width) for text in budget.assumptions]
+    said = [tr("assumed: {what}", what=explain(text)) for text in budget.assumptions]
+    assumed = [_line(line) for text in said for line in wrap(text, width, subsequent_indent="  ")]
     return (*table_rows(columns, lines, width), *assumed)
 
 
