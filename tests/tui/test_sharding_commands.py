@@ -94,6 +94,16 @@ def test_traffic_in_two_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert "as torch 2.13 sends it" in text
 
 
+def test_traffic_of_eighty_columns_says_what_is_sent(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = said(capsys, "traffic", *LLAMA, "--tp", "2").splitlines()
+    heads = [line.split() for line in lines if line.startswith("axis")]
+    assert heads == [["axis", "collective", "what", "count", "sent", "link"]] * 2
+    assert max(map(len, lines)) <= 80
+
+
 def test_activations_and_sums_of_a_scenario(capsys: pytest.CaptureFixture[str]) -> None:
     terms = ("--param", "layers.3.attention.terms", "--part", "activations")
     found = answered(capsys, "shard", *LLAMA, "--tp", "2", "--cp", "2", *terms)

@@ -71,12 +71,12 @@ def _table(title: str, rows: Sequence[TrafficRow], width: int, pen: Pen) -> tupl
         Column(tr("axis")),
         Column(tr("collective")),
         Column(tr("what"), rank=1),
-        Column(tr("ranks"), numeric=True),
+        Column(tr("ranks"), numeric=True, rank=2),
         Column(tr("count"), numeric=True),
-        Column(tr("payload"), numeric=True, rank=3),
+        Column(tr("payload"), numeric=True, rank=4),
         Column(tr("sent"), numeric=True),
         Column(tr("link")),
-        Column(tr("time"), numeric=True, rank=2),
+        Column(tr("time"), numeric=True, rank=3),
     )
     return (head, *table_rows(columns, [_cells(row, pen) for row in rows], width, pen.glyphs.ellipsis))
 
