@@ -62,7 +62,7 @@ def _add_training(parser: ArgumentParser) -> None:
     how.add_argument("--optimizer", metavar="NAME", help=tr("optimizer (adamw)"))
     how.add_argument("--micro-batch", metavar="N", help=tr("sequences of a microbatch (1)"))
     how.add_argument("--global-batch", metavar="N", help=tr("sequences of a step (micro-batch x dp)"))
-    how.add_argument("--seq", metavar="N", help=tr("tokens of a sequence (4096 at most)"))
+    how.add_argument("--seq", metavar="N", help=tr("tokens of a sequence (4096, or the model's longest)"))
     how.add_argument(
         "--recompute", metavar="WHAT", help=tr("activations computed twice: none (default), selective, full")
     )
