@@ -64,9 +64,10 @@ def everything(sight: Sight, box: Box, pen: Pen = PEN) -> list[Row]:
         ({"strategy": Strategy.DDP}, {"layer": 3}, "layers.3.attention.wq 4096×4096  whole on every rank"),
         ({"strategy": Strategy.ZERO3}, {}, "runs / 8"),
         ({"gpus": 16}, {}, "network: dp"),
+        ({"gpus": 1}, {}, "nothing is sent"),
         ({"tp": 2}, {"part": Part.OPTIMIZER}, "16.0 MiB a rank"),
     ],
-    ids=["tp and fsdp", "ddp", "zero-3", "two nodes", "two moments of 4 bytes"],
+    ids=["tp and fsdp", "ddp", "zero-3", "two nodes", "one gpu", "two moments of 4 bytes"],
 )
 def test_the_answer(
     scenario: Make, sight: See, options: dict[str, object], look: dict[str, object], answer: str
@@ -121,6 +122,7 @@ def test_density_beyond_the_screen(scenario: Make, sight: See) -> None:
         ({"tp": 2}, 3, "held by nobody else; no rank is empty"),
         ({"strategy": Strategy.DDP}, 0, "7 replicas: ranks 1, 2, 3, 4, 5, 6, ..."),
         ({"strategy": Strategy.ZERO3}, 1, "elements 2097152:4194304"),
+        ({"gpus": 1}, 0, "rank 0, the only one"),
     ],
 )
 def test_the_cursor_tells(

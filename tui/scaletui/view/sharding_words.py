@@ -41,7 +41,8 @@ def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
     held = pen.numbers.size(sight.piece.numel * view.item)
     bytes_text = tr("{size} a rank", size=held) if sight.piece.numel else tr("nothing on this rank")
     crossed = [_NAMES.get(group.name, group.name) for group in sight.card.groups if group.leave_domain]
-    links = tr("network: {axes}", axes=" ".join(crossed)) if crossed else tr("all NVLink")
+    alone = tr("nothing is sent") if sight.card.world == 1 else tr("all NVLink")
+    links = tr("network: {axes}", axes=" ".join(crossed)) if crossed else alone
     room = width - sum(map(width_of, (name, bytes_text, links))) - 6
     placed = crop(placement_text(sight), room, pen.glyphs.ellipsis) + "  " if room >= _READABLE else ""
     end = Span(links, "warn" if crossed else "ok")
@@ -70,7 +71,9 @@ def cursor_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
         f"{name} {place}" for name, place in card.coordinate.items() if dict(card.axes)[name] > 1
     )
     where = tr("rank {rank}: {places}; node {node}, NVLink domain {domain}",
-               rank=card.rank, places=places or "0", node=card.node, domain=card.domain)  # fmt: skip
+               rank=card.rank, places=places, node=card.node, domain=card.domain)  # fmt: skip
+    if not places:
+        where = tr("rank 0, the only one")
     rows = [rule_row(where, width, pen), fit((Span(f" {_slices(sight, pen)}"),), width)]
     texts = (_others(sight), *work_texts(sight.view, sight.rank), empty_text(sight))
     words = "; ".join(text for text in texts if text)
