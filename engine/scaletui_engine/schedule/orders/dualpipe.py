@@ -34,8 +34,8 @@ def rows(request: Request) -> Rows:
     """DualPipe: ranks and microbatches even, at least two a rank; half of them enter at the last rank."""
     ranks, microbatches = request.shape.ranks, request.shape.microbatches
     require_even(request, "ranks", ranks)
-    require_even(request, "microbatches", microbatches)
     require_microbatches(request, 2 * ranks, "2 x ranks")
+    require_even(request, "microbatches", microbatches)
     return [_row(_two_ways(rank, ranks, microbatches // 2)) for rank in range(ranks)]
 
 
