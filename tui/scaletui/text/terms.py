@@ -104,7 +104,7 @@ TERMS: Final = {
     "cost.messages_in_attention": N_("messages inside the attention"),
     "cost.bubble": N_("a longer bubble"),
     "cost.gpus": N_("twice the GPUs"),
-    "cost.host_link": N_("over the host's link a step"),
+    "cost.host_link": N_("the host's link a step"),
     "cost.host_link_in_passes": N_("the host's link in every pass"),
     "cost.other_result": N_("trains otherwise"),
 }

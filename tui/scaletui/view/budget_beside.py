@@ -102,7 +102,7 @@ def _amounts(side: Side, pen: Pen) -> Iterator[tuple[Span, str, int]]:
         yield chip(part, pen), explain(part), amount
     yield Span(" = "), tr("allocated"), stage.peak_bytes
     yield Span("   "), tr("reserved, max"), stage.reserved.high
-    yield Span("   "), tr("outside, max"), stage.outside.high
+    yield Span("   "), tr("driver, max"), stage.needed_bytes
     yield Span("   "), tr("capacity"), capacity
     yield Span("   "), tr("free"), capacity - stage.needed_bytes
 

@@ -16,7 +16,7 @@ from scaletui.text.language import N_, tr
 from scaletui.view.bars import chip
 from scaletui.view.budget_origin import of_what
 from scaletui.view.cells import left, right, width_of
-from scaletui.view.row import Row, Span, fit
+from scaletui.view.row import Row, Span, fit, row_width
 from scaletui.view.rule import heading, rule_row
 
 if TYPE_CHECKING:
@@ -132,13 +132,13 @@ def _row(line: _Line, state: BudgetState, width: int, pen: Pen) -> Row:
     name = Span(left(f" {line.name}", NAME + AMOUNT + 1 - amount, pen.glyphs.ellipsis), role)
     change = _change(line, pen) if reference(state) else ""
     grows = "warn" if ((line.change or 0) > 0) is not line.is_room else "ok"
+    head: Row = (line.chip, name, figures)
     if width >= WIDE:
-        tail = (Span(right(change, CHANGE), grows), Span(f"  {line.origin}", "dim"))
+        head = (*head, Span(right(change, CHANGE), grows))
     elif reference(state):
-        tail = (Span("  "), Span(change, grows))
-    else:
-        tail = (Span("  "), Span(line.origin, "dim"))
-    return fit((line.chip, name, figures, *tail), width)
+        return fit((*head, Span("  "), Span(change, grows)), width)
+    room = max(width - row_width(head) - 2, 0)
+    return fit((*head, Span(f"  {left(line.origin, room, pen.glyphs.ellipsis)}", "dim")), width)
 
 
 def _change(line: _Line, pen: Pen) -> str:
