@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from scaletui.messages import Noticed
 from scaletui.panes.rows import RowsPane
 from scaletui.screens.live import FRAME, LiveScreen
 from scaletui.screens.mode import screen_bindings
+from scaletui.screens.ticking import TickingScreen
 from scaletui.state import live as live_state
 from scaletui.state.playback import Playback, advanced, hastened, paused, placed, toggled
 from scaletui.state.replay import at_mark, opened, reel_of, scrubbed, stepped
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from textual.events import ScreenSuspend
-    from textual.timer import Timer
     from textual.widget import Widget
 
     from scaletui.app import ScaletuiApp
@@ -33,16 +32,13 @@ if TYPE_CHECKING:
     from scaletui.view.row import Row
     from scaletui_engine.live.snapshot import Snapshot
 
-LONGEST_S: Final = 0.5
-"""The most that one tick takes time on, however late it comes."""
-
 
 def open_replay(path: str) -> ReplayScreen:
     """The screen on a file. Raises RecordingError and OSError."""
     return ReplayScreen(Recording(path))
 
 
-class ReplayScreen(LiveScreen, inherit_bindings=False):
+class ReplayScreen(TickingScreen, LiveScreen, inherit_bindings=False):
     """A recording in place of a watcher; time runs while it plays and nothing runs while it does not."""
 
     KEYS: ClassVar[str] = "replay"
@@ -55,8 +51,6 @@ class ReplayScreen(LiveScreen, inherit_bindings=False):
         self.recording = recording
         self.reel = reel_of(recording)
         self.playback = opened(recording, self.reel)
-        self.timer: Timer | None = None
-        self.ticked_s = 0.0
         self._number = recording.number_at(self.playback.position)
         self.state = live_state.arrived(self.state, recording.look(self._number))
 
@@ -120,18 +114,9 @@ class ReplayScreen(LiveScreen, inherit_bindings=False):
             self.tell_header()
             self.query_one("#replay-line", RowsPane).rebuild()
 
-    def _run_clock(self, runs: bool) -> None:
-        if self.timer is not None:
-            self.timer.stop()
-            self.timer = None
-        if runs:
-            self.ticked_s = perf_counter()
-            self.timer = self.set_interval(1 / cast("ScaletuiApp", self.app).options.fps, self._tick)
-
-    def _tick(self) -> None:
-        now = perf_counter()
-        passed_s, self.ticked_s = min(now - self.ticked_s, LONGEST_S), now
-        self.play(advanced(self.playback, self.reel.track, passed_s))
+    def passed(self, seconds: float) -> None:
+        """The recording goes on."""
+        self.play(advanced(self.playback, self.reel.track, seconds))
 
     def action_run(self) -> None:
         """Play or pause; where motion is to be reduced, time moves by steps alone."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import perf_counter
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from scaletui.messages import Noticed
 from scaletui.screens.plan import PlanScreen
+from scaletui.screens.ticking import TickingScreen
 from scaletui.state import editing, schedule_look
 from scaletui.state.playback import Track, advanced, paused, toggled
 from scaletui.state.schedule import Unit
@@ -17,25 +17,18 @@ from scaletui.state.session import Notice
 from scaletui.text.language import tr
 
 if TYPE_CHECKING:
-    from textual.timer import Timer
-
     from scaletui.app import ScaletuiApp
     from scaletui.state.answer import Answer
     from scaletui.state.schedule import Run, SchedulePicture
 
-LONGEST_S: Final = 0.5
-"""The most that one tick takes time on, however late it comes."""
 
-
-class PlayerScreen(PlanScreen):
+class PlayerScreen(TickingScreen, PlanScreen):
     """A picture, a look at it, and a timer that exists while time runs."""
 
     def __init__(self) -> None:
         super().__init__()
         self.picture: SchedulePicture | None = None
         self.look = Look()
-        self.timer: Timer | None = None
-        self.ticked_s = 0.0
         self._capped: tuple[SchedulePicture, Answer | None] | None = None
         """What the caps are of."""
         self._caps: tuple[float, ...] = ()
@@ -78,18 +71,9 @@ class PlayerScreen(PlanScreen):
         """The clock ends with its screen."""
         self._run_clock(False)
 
-    def _run_clock(self, runs: bool) -> None:
-        if self.timer is not None:
-            self.timer.stop()
-            self.timer = None
-        if runs:
-            self.ticked_s = perf_counter()
-            self.timer = self.set_interval(1 / cast("ScaletuiApp", self.app).options.fps, self._tick)
-
-    def _tick(self) -> None:
-        now = perf_counter()
-        passed_s, self.ticked_s = min(now - self.ticked_s, LONGEST_S), now
-        playback = advanced(self.look.playback, self.track, passed_s)
+    def passed(self, seconds: float) -> None:
+        """The playhead goes on."""
+        playback = advanced(self.look.playback, self.track, seconds)
         look = replace(self.look, playback=playback, pan=0)
         if not playback.playing:
             self.look_at(look)
