@@ -183,6 +183,9 @@ def _finish(
     real = tuple(placement for _, placement in kept)
     layout = Layout(shape, mesh, real, tuple(reversed(range(len(kept)))))
     declared = Layout(shape, mesh, tuple(_declared(kept, index) for index in range(len(kept))))
+    if any(placement.kind is Kind.LISTED for placement in real):
+        # Megatron's parameters are no DTensors.
+        declared = layout
     flat, degree, lane = cut
     return TensorMap(tensor, layout, declared, flat, degree, lane)
 

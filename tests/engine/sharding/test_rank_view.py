@@ -21,6 +21,7 @@ from scaletui_engine.scenario import Scenario
 from scaletui_engine.sharding.holders import holders
 from scaletui_engine.sharding.names import Named, parameter, search, shown
 from scaletui_engine.sharding.orders import Order
+from scaletui_engine.sharding.parameter_view import parameter_view
 from scaletui_engine.sharding.part import STATES, Part
 from scaletui_engine.sharding.pipeline_place import held_row, stages_of
 from scaletui_engine.sharding.rank_card import groups_of
@@ -229,6 +230,7 @@ def test_holders_of_fused_rows_are_the_ranks_whose_rows_have_them(name: str, gpu
         UNEVEN, gpus, strategy=Strategy.ZERO1, tp=4, runtime=Runtime(framework=Framework.MEGATRON)
     )
     named = parameter(UNEVEN, f"layers.1.attention.{name}")
+    assert all(parameter_view(world, f"layers.1.attention.{name}").agrees(rank) for rank in range(gpus))
     for element in ((0, 0), (3, 15), (4, 0), (7, 15)):
         having = [
             rank
