@@ -84,6 +84,7 @@ def test_every_name_gives_json_and_csv_of_the_same_actions(
         (["zb-auto", *FOUR, "--memory-limit", "4"], 27),
         (["interleaved-1f1b", "--stages", "4", "--microbatches", "10", "--group", "5"], 69),
         (["seq1f1b", *FOUR, "--slices", "1"], 33),
+        (["gpipe", "--stages", "1", "--microbatches", "3", "--microbatch-scale", "1,1,0.5"], 7.5),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -154,6 +155,11 @@ def test_a_file_takes_the_times_of_a_layout(tmp_path: Path, capsys: pytest.Captu
         (["1f1b", *FOUR, "--layout", "Et|t|tL"], r"layout has 3 stages, not a multiple of 4 pipeline ranks"),
         (["1f1b", *FOUR, "--layout", "Et|tL", "--chunks", "1"], r"--chunks does not go with --layout"),
         (["1f1b", *FOUR, "--layout", "Et|tL", "--compare", "gpipe"], r"--compare does not go with --layout"),
+        (
+            ["1f1b", *FOUR, "--microbatch-scale", "1,1,2"],
+            r"microbatch scale names 3 times for 8 microbatches; nearest valid: 1 or 8 times",
+        ),
+        (["1f1b", *FOUR, "--microbatch-scale", "1,x"], r"--microbatch-scale: '1,x' is not a time"),
         (["1f1b", *FOUR, "--layout", " "], r"--layout wants a value"),
         (["--layout", "Et|tL"], r"missing: NAME"),
     ],

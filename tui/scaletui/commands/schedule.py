@@ -73,9 +73,11 @@ def _add_times(parser: ArgumentParser) -> None:
     )
     times.add_argument("--comm", metavar="C", help=tr("a message between ranks (0)"))
     times.add_argument(
+        "--microbatch-scale", metavar="S", help=tr("a factor for every microbatch, as in 1,1,0.5 (1)")
+    )
+    times.add_argument(
         "--transport", choices=TRANSPORTS, default="async", help=tr("how messages travel (async)")
     )
-
     times.add_argument(
         "--optimizer-step", type=float, metavar="T", help=tr("the optimizer step after the pipeline (none)")
     )

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from scaletui_engine.schedule.shape import Choices
     from scaletui_engine.schedule.times import Times
 
+_OWN: Final = (
+    "stages", "microbatches", "forward", "input_grad", "weight_grad", "backward", "comm", "microbatch_scale",
+)  # fmt: skip
+"""What a scenario says itself."""
 LARGEST: Final = 64 << 20
 """Bytes of the longest schedule file."""
 
@@ -120,6 +124,7 @@ def times_of(args: Namespace) -> Times:
         backward=None if args.backward is None else _times(args, "backward", ""),
         comm=_times(args, "comm", "0"),
         overlapped=args.overlapped,
+        microbatch_scale=() if args.microbatch_scale is None else _times(args, "microbatch_scale", ""),
     )
 
 
@@ -183,7 +188,7 @@ def _of_scenario(args: Namespace, name: str | None) -> Asked:
     from scaletui_engine.schedule.registry import build
     from scaletui_engine.validate import validate
 
-    for option in ("stages", "microbatches", "forward", "input_grad", "weight_grad", "backward", "comm"):
+    for option in _OWN:
         if getattr(args, option) is not None:
             other = "--" + option.replace("_", "-")
             raise UsageError(tr("{name} does not go with {other}", name=other, other="--scenario"))
