@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.prediction import PREDICTED
+from scaletui_probe.layout import Event
 
 if TYPE_CHECKING:
     from scaletui_engine.live.snapshot import JobView, RankView
+
+_LAST_WORDS: Final = (Event.EXCEPTION, Event.EXIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,21 @@ def used_share(rank: RankView) -> float | None:
 
 
 def worst(job: JobView) -> RankView:
-    """The rank in most trouble: by what happened to it, then the least headroom, then the most bytes held."""
-    return min(job.ranks, key=lambda rank: (*ease(rank), rank.identity.rank))
+    """The rank in most trouble: by what happened to it and who it happened to first, then the least headroom,
+    then the most bytes held."""
+    return min(job.ranks, key=_trouble)
+
+
+def _trouble(rank: RankView) -> tuple[int, int, float, int, int]:
+    calm_place, room, held = ease(rank)
+    fell_ns = last_word(rank)[0] if is_troubled(rank) else 0
+    return calm_place, fell_ns, room, held, rank.identity.rank
+
+
+def last_word(rank: RankView) -> tuple[int, bool]:
+    """When it told its end, or its last record, in ns since 1970; and whether it told it."""
+    words = [happening for happening in rank.happenings if happening.event in _LAST_WORDS]
+    return (words[0].wall_ns, True) if words else (rank.last_wall_ns, False)
 
 
 def is_troubled(rank: RankView) -> bool:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import RankState, What
-from scaletui_engine.live.judgement import calm, is_troubled
+from scaletui_engine.live.judgement import calm, is_troubled, last_word
 from scaletui_engine.live.verdict import COMMUNICATION
 from scaletui_probe.layout import Event
 
@@ -20,7 +20,6 @@ SLACK_NS: Final = 2_000_000_000
 LAST_STEPS: Final = 5
 FOLLOWERS: Final = (What.LOST_PEER, What.ENDED_BY_LAUNCHER)
 """What befalls a rank because another has fallen."""
-_LAST_WORDS: Final = (Event.EXCEPTION, Event.EXIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class PostMortem:
 def post_mortem(job: JobView) -> PostMortem | None:
     """What is known of a job's end; None while nobody has left, or only in order and not everybody."""
     ended = [rank for rank in job.ranks if rank.verdict.state is not RankState.RUNNING]
-    first_ns = min((_time(rank)[0] for rank in ended if _is_own_fault(rank)), default=None)
+    first_ns = min((last_word(rank)[0] for rank in ended if _is_own_fault(rank)), default=None)
     gone = [_departure(rank, first_ns) for rank in ended]
     still_there = len(job.ranks) - len(gone)
     if not gone or (still_there and not any(is_troubled(item.rank) for item in gone)):
@@ -74,16 +73,10 @@ def last_steps(rank: RankView) -> tuple[Point, ...]:
 
 def _departure(rank: RankView, first_ns: int | None) -> Departure:
     """`first_ns`: when the first rank fell by a fault of its own, None where none did."""
-    wall_ns, told = _time(rank)
+    wall_ns, told = last_word(rank)
     is_later = first_ns is not None and wall_ns > first_ns
     lost_others = rank.verdict.what is What.EXCEPTION and rank.verdict.detail in COMMUNICATION
     return Departure(rank, wall_ns, told, rank.verdict.what in FOLLOWERS or (lost_others and is_later))
-
-
-def _time(rank: RankView) -> tuple[int, bool]:
-    """When it told its end, or its last record; and whether it told it."""
-    words = [happening for happening in rank.happenings if happening.event in _LAST_WORDS]
-    return (words[0].wall_ns, True) if words else (rank.last_wall_ns, False)
 
 
 def _is_own_fault(rank: RankView) -> bool:

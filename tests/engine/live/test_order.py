@@ -8,9 +8,12 @@ import pytest
 from live_ranks import CPU_RANK, GIB, GPU_RANK, S
 
 from scaletui_engine.live.evidence import RankState, Verdict, What
+from scaletui_engine.live.held import Held
+from scaletui_engine.live.judgement import worst
 from scaletui_engine.live.order import Order, sorted_ranks
 from scaletui_engine.live.rank_filter import rank_filter
-from scaletui_engine.live.snapshot import Moment, RankView
+from scaletui_engine.live.snapshot import Happening, JobView, Moment, RankView
+from scaletui_probe.layout import Event
 
 NOW = Moment(10 * S, 0)
 KILLED = Verdict(RankState.EXITED, What.KILLED, "SIGKILL")
@@ -23,6 +26,17 @@ def gpu(number: int, **fields: object) -> RankView:
 
 def reserved(number: int, amount: int) -> RankView:
     return gpu(number, allocator=replace(GPU_RANK.allocator, reserved=amount))
+
+
+def failed(number: int, at_s: int, name: str) -> RankView:
+    """A rank that told of an exception at a second."""
+    told = Happening(Event.EXCEPTION, at_s * S, 21, (0, 0), name, None, Held())
+    return gpu(number, verdict=Verdict(RankState.EXITED, What.EXCEPTION, name), happenings=(told,))
+
+
+def killed(number: int, at_s: int) -> RankView:
+    """A rank whose last record is of that second."""
+    return gpu(number, verdict=KILLED, last_wall_ns=at_s * S)
 
 
 def numbers(ranks: tuple[RankView, ...]) -> list[int]:
@@ -44,6 +58,22 @@ def numbers(ranks: tuple[RankView, ...]) -> list[int]:
 )
 def test_orders(order: Order, ranks: list[RankView], wanted: list[int]) -> None:
     assert numbers(sorted_ranks(ranks, order, NOW)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("ranks", "wanted"),
+    [
+        ((failed(0, 11, "RuntimeError"), failed(1, 10, "ValueError")), 1),
+        ((failed(0, 10, "RuntimeError"), failed(1, 11, "ValueError")), 0),
+        ((killed(0, 5), killed(1, 4)), 1),
+        ((failed(0, 9, "ValueError"), killed(1, 10)), 1),
+        ((gpu(0, last_wall_ns=S), gpu(1, last_wall_ns=2 * S, driver_free=GIB)), 1),
+    ],
+    ids=["follower", "first", "both killed", "cause", "both run"],
+)
+def test_the_worst_of_those_that_fell_alike_fell_first(ranks: tuple[RankView, ...], wanted: int) -> None:
+    job = JobView("4f2a", 0, 0, RankState.EXITED, len(ranks), ranks)
+    assert worst(job).identity.rank == wanted
 
 
 def test_ranks_without_a_device_go_by_what_they_hold() -> None:
