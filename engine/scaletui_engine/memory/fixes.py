@@ -29,6 +29,8 @@ PER_OP_PERCENT: Final = 17
 """Every other matrix product of the forward pass once more."""
 CORE_PERCENT: Final = 3
 """The attention core once more (Korthikanti et al., arXiv:2205.05198, table 4: 1.6 to 4 percent)."""
+TOO_LITTLE: Final = 1000
+"""A change that saves less than this part of what is needed is not worth a line, unless it makes it fit."""
 _HEAVY: Final = (LossKernel.UPCAST, LossKernel.UPCAST_KEPT, LossKernel.PARALLEL, LossKernel.VOCAB_PARALLEL)
 """Loss kernels that hold whole logits in fp32."""
 
@@ -78,7 +80,7 @@ class _Change:
 
 
 def fixes(scenario: Scenario) -> tuple[Fix, ...]:
-    """Changes that save something: those that are enough first, cheapest first, then by what they save."""
+    """Changes that save enough: those that make it fit first, cheapest first, then by what they save."""
     before = evaluate(scenario)
     found = [fix for change in _changes(scenario) if (fix := _tried(change, before)) is not None]
     return tuple(
@@ -87,15 +89,17 @@ def fixes(scenario: Scenario) -> tuple[Fix, ...]:
 
 
 def _tried(change: _Change, before: MemoryBudget) -> Fix | None:
-    """The change with its budget; None where it is invalid or saves nothing."""
+    """The change with its budget; None where it is invalid or saves next to nothing."""
     if problem(change.scenario) is not None:
         return None
     try:
         budget = evaluate(change.scenario)
     except ScenarioError:
         return None
-    saved = before.peak.needed_bytes - budget.peak.needed_bytes
-    if saved <= 0:
+    needed = before.peak.needed_bytes
+    saved = needed - budget.peak.needed_bytes
+    matters = saved > needed // TOO_LITTLE or (budget.fits and not before.fits)
+    if not matters:
         return None
     return Fix(change.id, change.field, _value(change), change.scenario, budget, saved, change.cost)
 

@@ -9,7 +9,7 @@ import pytest
 from scaletui_engine.defaults import Choices, scenario_from
 from scaletui_engine.edit.set import with_value
 from scaletui_engine.memory import evaluate
-from scaletui_engine.memory.fixes import fixes
+from scaletui_engine.memory.fixes import TOO_LITTLE, fixes
 from scaletui_engine.memory.solve import fewest_gpus, largest_micro_batch, longest_seq
 from scaletui_engine.plan import Recompute, Split, Strategy
 from scaletui_engine.validate import problem
@@ -78,3 +78,12 @@ def test_full_recompute_costs_a_third_of_the_compute() -> None:
     fix = next(fix for fix in fixes(scenario_from(TIGHT)) if fix.id == "fix.recompute_full")
     assert (fix.field, fix.value, fix.cost.percent) == ("recompute", "full", 33)
     assert fix.saved_bytes > 20 << 30
+
+
+def test_a_change_that_saves_next_to_nothing_is_left_out() -> None:
+    """Over 65,536 ranks the optimizer's state is a thousandth of the budget no more; over 8 it is a fifth."""
+    few, many = (scenario_from(Choices("llama3.1-8b", "h100-sxm", gpus)) for gpus in (8, 65536))
+    needed = evaluate(many).peak.needed_bytes
+    assert all(fix.saved_bytes > needed // TOO_LITTLE for fix in fixes(many))
+    assert "fix.adam8bit" in {fix.id for fix in fixes(few)}
+    assert "fix.adam8bit" not in {fix.id for fix in fixes(many)}

@@ -12,7 +12,7 @@ from scaletui.text.language import tr
 from scaletui.view.bars import Bar, bar_rows
 from scaletui.view.cells import width_of
 from scaletui.view.row import Row, Span
-from scaletui.view.table import Column, table_rows
+from scaletui.view.table import GAP, Column, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from scaletui_engine.tensors.count import ParameterCount
 
 _AXES: Final = ("tp", "cp", "ep", "pp", "dp_replicate", "dp_shard")
-_BEFORE_SENTENCE: Final = 32
-"""Cells of the two columns before a sentence, in the longer of the languages."""
+_NARROW: Final = 16
+"""Cells that a sentence gets however wide the figures before it are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,22 +154,26 @@ def _ranges(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:
     """What the figures beside the allocated bytes are, and what was assumed."""
     number, stage = pen.numbers, budget.peak
     nominal = tr("nominal: no source says what the driver reports") if budget.capacity_is_nominal else ""
-    lines = [
-        *_range(tr("reserved"), stage.reserved, width, pen),
-        *_range(tr("outside"), stage.outside, width, pen),
-        (Span(tr("capacity")), Span(number.gib(budget.capacity_bytes, 2)), Span(nominal)),
-    ]
+    named = ((tr("reserved"), stage.reserved), (tr("outside"), stage.outside))
+    spans = [(name, _from_to(span, pen), explain(span.why)) for name, span in named]
+    names = max(width_of(name) for name in (*(name for name, *_ in spans), tr("capacity")))
+    room = width - names - max(width_of(amounts) for _, amounts, _ in spans) - 2 * GAP
+    lines = [line for span in spans for line in _range(span, room)]
+    lines.append((Span(tr("capacity")), Span(number.gib(budget.capacity_bytes, 2)), Span(nominal)))
     columns = (Column(""), Column(number.unit, numeric=True), Column(""))
     said = [tr("assumed: {what}", what=explain(text)) for text in budget.assumptions]
     assumed = [_line(line) for text in said for line in wrap(text, width, subsequent_indent="  ")]
     return (*table_rows(columns, lines, width), *assumed)
 
 
-def _range(name: str, span: ByteRange, width: int, pen: Pen) -> list[tuple[Span, ...]]:
-    """The range and its sentence, as many lines as that takes."""
-    low, high = pen.numbers.gib(span.low, 2), pen.numbers.gib(span.high, 2)
-    first, *more = wrap(explain(span.why), width - _BEFORE_SENTENCE)
-    amounts = tr("{low} to {high}", low=low, high=high)
+def _from_to(span: ByteRange, pen: Pen) -> str:
+    return tr("{low} to {high}", low=pen.numbers.gib(span.low, 2), high=pen.numbers.gib(span.high, 2))
+
+
+def _range(span: tuple[str, str, str], room: int) -> list[tuple[Span, ...]]:
+    """A range's name, amounts and sentence, as many lines as the sentence takes in so many cells."""
+    name, amounts, why = span
+    first, *more = wrap(why, max(room, _NARROW))
     return [
         (Span(name), Span(amounts), Span(first)),
         *((Span(""), Span(""), Span(line)) for line in more),
