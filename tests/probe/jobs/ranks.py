@@ -26,7 +26,10 @@ def note(name: str) -> None:
 
 
 def wait_for(name: str) -> None:
-    while not (FOLDER / name).exists():
+    """Until there is a file of that name; a job that nobody ends does not wait for ever."""
+    for _ in range(10_000):
+        if (FOLDER / name).exists():
+            return
         time.sleep(0.02)
 
 

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.torch
 DEMO = [sys.executable, "-m", "scaletui", "demo"]
 PREDICTED = ("weights", "gradients", "optimizer")
 PATIENCE_MS = 180_000
+LOOK_MS = 20
 OUTLIVES_MS = 5_000
 """What is left of a job may not live longer than this after its end."""
 
@@ -85,12 +86,13 @@ def demo(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
 
 def children_of(pid: int, count: int) -> list[int]:
     """The children of a process, once there are so many."""
-    while True:
+    for _ in range(PATIENCE_MS // LOOK_MS):
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
             found = [int(word) for word in file.read().split()]
         if len(found) == count:
             return found
-        select.poll().poll(20)
+        select.poll().poll(LOOK_MS)
+    pytest.fail(f"{pid} never had {count} children")
 
 
 def all_end(descriptors: list[int]) -> bool:
@@ -125,9 +127,12 @@ def test_the_job_ends_in_order_when_the_screen_is_closed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with PseudoTerminal([*DEMO, "fsdp", "--dir", str(folder)]) as terminal:
-        while "as predicted" not in "".join(terminal.screen().lines):
-            terminal.wait_until(lambda: True, "a look")
+        for _ in range(PATIENCE_MS // 500):
+            if "as predicted" in "".join(terminal.screen().lines):
+                break
             terminal.bytes_during(0.5)
+        else:
+            pytest.fail("\n".join(terminal.screen().lines))
         terminal.send(b"q")
         assert terminal.wait_exit() == 0
         assert terminal.is_restored()
