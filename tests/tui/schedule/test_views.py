@@ -14,7 +14,7 @@ from scaletui.text.glyphs import ASCII, MONO
 from scaletui.view.box import Box
 from scaletui.view.pen import Pen
 from scaletui.view.row import row_width
-from scaletui.view.schedule import answer_rows, below_rows, details_rows, legend_row
+from scaletui.view.schedule import answer_rows, below_rows, details_rows, legend_row, packed
 from scaletui.view.schedule_bubble import bubble_panel, bubble_row
 from scaletui.view.schedule_cursor import cursor_lines
 from scaletui.view.schedule_explain import explain_rows
@@ -87,6 +87,27 @@ def test_all_four_bubbles_are_on_a_small_screen(
     for letter, share in (("A", bubble.over_ideal), ("B", bubble.over_makespan), ("C", bubble.zero_bubble)):
         assert re.search(rf"\b{letter}\b.*\b{share * 100:.1f} %", shown)
     assert re.search(r"\bD\b.*\d t", shown)
+
+
+@pytest.mark.parametrize(
+    ("rows", "width", "kept"),
+    [
+        (3, 20, ["r0 F0", "feeds r1 F0", "holds 1"]),
+        (2, 24, ["r0 F0", "feeds r1 F0   holds 1"]),
+        (2, 20, ["r0 F0", "feeds r1 F0"]),
+        (1, 40, ["r0 F0   feeds r1 F0   holds 1"]),
+        (1, 20, ["r0 F0   feeds r1 F0"]),
+        (1, 10, ["r0 F0"]),
+    ],
+)
+def test_few_rows_take_as_many_sentences_as_they_hold(rows: int, width: int, kept: list[str]) -> None:
+    assert packed(("r0 F0", "feeds r1 F0", "holds 1"), rows, width) == kept
+
+
+def test_one_row_tells_the_action_and_what_hangs_on_it(make_sight: MakeSight) -> None:
+    sight = make_sight(ranks=16, microbatches=16, rank=3, playback=Playback(10.0))
+    (row,) = below_rows(sight, 11, Box(80, 1), PEN)
+    assert text(row) == "▶ r3 F7 (forward): 10 to 11   needs r2 F7   feeds r3 B7, r4 F7"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from scaletui.view.schedule_table import schedule_table
 from scaletui.view.schedule_times import length_text, plain, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from scaletui.state.schedule_sight import Sight
     from scaletui.state.schedule_table import Table
@@ -106,11 +106,22 @@ def below_rows(sight: Sight, label: int, box: Box, pen: Pen) -> tuple[Row, ...]:
     is_tall = box.height >= len(above) + CURSOR + PANEL
     bubble = bubble_panel(sight, box.width, pen) if is_tall else (bubble_row(sight, box.width, pen),)
     room = min(max(box.height - len(above) - len(bubble), 1), CURSOR)
-    lines = cursor_lines(sight, pen)
-    cursor = [_cursor_row(line, box.width, pen, first=at == 0) for at, line in enumerate(lines[:room])]
+    lines = packed(cursor_lines(sight, pen), room, box.width - 2)
+    cursor = [_cursor_row(line, box.width, pen, first=at == 0) for at, line in enumerate(lines)]
     # Sentences come and go with the cursor; what stands beneath them stays where it is.
     blank = [fit((), box.width)] * (room - len(cursor))
     return (*above, *cursor, *blank, *bubble)[: box.height]
+
+
+def packed(lines: Sequence[str], rows: int, width: int) -> list[str]:
+    """Sentences on so many rows, one at least: the last also takes those after it that it has room for."""
+    kept = list(lines[:rows])
+    for line in lines[rows:]:
+        longer = f"{kept[-1]}   {line}"
+        if width_of(longer) > width:
+            break
+        kept[-1] = longer
+    return kept
 
 
 def wide_below_rows(sight: Sight, label: int, box: Box, pen: Pen) -> tuple[Row, ...]:
