@@ -13,9 +13,10 @@ from scaletui_engine.memory.activations.layer import recomputed_layers
 from scaletui_engine.memory.buffered import buffered
 from scaletui_engine.memory.census import Census, Unit, census_of
 from scaletui_engine.memory.cut import keys_of
+from scaletui_engine.memory.flat import root_units, unit_states
 from scaletui_engine.memory.inflight import CLOSED, Pipeline, in_flight
 from scaletui_engine.memory.loss import kernel_of, loss_bytes
-from scaletui_engine.memory.states import States, states_of, total_states
+from scaletui_engine.memory.states import States, total_states
 from scaletui_engine.runtime import Framework
 from scaletui_engine.units import ceil_div
 
@@ -183,7 +184,7 @@ def pieces_of(load: Load) -> Pieces:
         dense=_kind(load, census.dense, moe=False),
         moe=_kind(load, census.moe, moe=True),
         census=census,
-        ends={name: states_of(unit, load) for name, unit in units.items()},
+        ends={name: unit_states(unit, load) for name, unit in units.items()},
         stream=load.widths.outer(load.arch.hidden),
     )
 
@@ -191,7 +192,7 @@ def pieces_of(load: Load) -> Pieces:
 def _kind(load: Load, unit: Unit, *, moe: bool) -> Kind | None:
     if not unit.tensors:
         return None
-    return Kind(unit, states_of(unit, load), layer_activations(load, unit, moe=moe))
+    return Kind(unit, unit_states(unit, load), layer_activations(load, unit, moe=moe))
 
 
 @lru_cache(maxsize=64)
@@ -228,7 +229,9 @@ def _rank(pieces: Pieces, key: Key) -> Contents:
 
 
 def _states(pieces: Pieces, layers: tuple[tuple[Kind, int], ...], ends: tuple[Unit, ...]) -> States:
-    summed = total_states([(k.states, n) for k, n in layers] + [(pieces.ends[u.name], 1) for u in ends])
+    units = root_units(ends, pieces.load)
+    root = [pieces.ends[u.name] if units is ends else unit_states(u, pieces.load) for u in units]
+    summed = total_states([*((k.states, n) for k, n in layers), *((one, 1) for one in root)])
     return buffered(summed, [*((k.unit, n) for k, n in layers), *((u, 1) for u in ends)], pieces.load)
 
 
