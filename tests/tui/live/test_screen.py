@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from scaletui.screens.live import LiveScreen
 from scaletui_engine.model import Arch
 from scaletui_engine.plan import Strategy
 from scaletui_engine.tensors import tensors
+from scaletui_probe.process import start_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -282,3 +284,26 @@ async def test_a_job_opens_as_a_scenario_in_budget(app: ScaletuiApp, folder: Pat
                 2,
             )
             assert app.editing.can_undo
+
+
+async def test_the_rank_of_the_process_that_was_named_is_looked_at(folder: Path) -> None:
+    named = {"job_id": "named", "pid": os.getppid(), "pid_start_ticks": start_ticks(os.getppid())}
+    process = (named["pid"], named["pid_start_ticks"])
+    app = ScaletuiApp(ScreenOptions(mode="live", ring_dir=str(folder), ascii=True, process=process))
+    with MadeUpJob(folder, **named), MadeUpJob(folder, 3, job_id="newer"):
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: "job 2 of 2" in shown(app))
+            assert live(app).state.job == "named"
+
+
+async def test_why_a_recording_stopped_is_told_at_once_and_on_every_screen(folder: Path) -> None:
+    told = [""]
+    app = ScaletuiApp(
+        ScreenOptions(mode="live", ring_dir=str(folder), ascii=True, notice="on", stopped=lambda: told[0])
+    )
+    async with app.run_test(size=(100, 24)) as pilot:
+        await until(pilot, lambda: "searched" in shown(app))
+        told[0] = "the recording stopped early: No space left on device"
+        await until(pilot, lambda: shown(app).count(told[0]) == 2)
+        await pilot.press("1")
+        await until(pilot, lambda: told[0] in shown(app))
