@@ -154,6 +154,20 @@ def test_traffic_two_ways(scenario: Make, sight: See, implemented: bool, title: 
     assert len(shown) == 2 + len(rows)
 
 
+@pytest.mark.parametrize("order", list(Order))
+def test_traffic_is_that_of_the_stage_of_the_rank(scenario: Make, sight: See, order: Order) -> None:
+    """The embedding is on the first of four stages, the loss on the last."""
+    plan = scenario(tp=2, pp=4)
+    stages = []
+    for rank in range(8):
+        found = sight(plan, rank=rank, order=order)
+        assert found.traffic is not None
+        sent = {row.call.what for row in found.rows}
+        assert ("embedding" in sent, "loss" in sent) == (found.rank < 2, found.rank >= 6)
+        stages.append(found.traffic.stage_rank)
+    assert sorted(stages) == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
 def test_traffic_that_does_not_fit_is_counted(scenario: Make, sight: See) -> None:
     found = sight(scenario(tp=2))
     shown = texts(traffic_pane(found, Box(80, 5), PEN))

@@ -80,17 +80,24 @@ def sight_of(scenario: Scenario, look: Look) -> Sight:
     layer = look.layer
     name = look.name if layer is None else look.name.replace("{layer}", str(layer))
     view = parameter_view(scenario, name, look.part)
-    card, found = mesh_card(scenario, look.rank, look.order), counted_traffic(scenario, look.order)
+    card = mesh_card(scenario, look.rank, look.order)
+    found = counted_traffic(scenario, look.order, _stage(scenario, look))
     if isinstance(found, ScenarioError):
         return Sight(look, view, card, None, refusal(found))
     return Sight(look, view, card, found)
 
 
-@lru_cache(maxsize=8)
-def counted_traffic(scenario: Scenario, order: Order) -> Traffic | ScenarioError:
-    """The table of the heaviest stage, or why there is none."""
+def _stage(scenario: Scenario, look: Look) -> int:
+    """The pipeline rank of the rank that is looked at."""
+    axes = scenario.plan.axes
+    return renumbered(axes, look.rank, (look.order, Order.MEGATRON)) // (axes.world // axes.pp)
+
+
+@lru_cache(maxsize=32)
+def counted_traffic(scenario: Scenario, order: Order, stage_rank: int) -> Traffic | ScenarioError:
+    """The table of a pipeline rank, or why there is none."""
     try:
-        return traffic(scenario, order=order)
+        return traffic(scenario, stage_rank, order)
     except ScenarioError as error:
         return error
 
