@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scaletui.state.playback import Playback
-from scaletui.state.schedule import Unit, Update
+from scaletui.state.schedule import Messages, Unit, Update
 from scaletui.text.glyphs import ASCII, MONO
 from scaletui.view.box import Box
 from scaletui.view.pen import Pen
@@ -87,6 +87,15 @@ def test_all_four_bubbles_are_on_a_small_screen(
     for letter, share in (("A", bubble.over_ideal), ("B", bubble.over_makespan), ("C", bubble.zero_bubble)):
         assert re.search(rf"\b{letter}\b.*\b{share * 100:.1f} %", shown)
     assert re.search(r"\bD\b.*\d t", shown)
+
+
+@pytest.mark.parametrize("messages", Messages)
+def test_the_rule_makes_room_for_bubbles_in_seconds_too(messages: Messages, make_sight: MakeSight) -> None:
+    sight = make_sight(ranks=16, microbatches=16, unit=Unit.SECONDS, messages=messages)
+    title = text(head_rows(sight, layout_of(sight, Box(75, 20), PEN, WORDS), 80, PEN)[0])
+    bubble = sight.own.bubble
+    assert title.startswith("─ seconds, estimated")
+    assert f"C {bubble.zero_bubble * 100:.1f} %" in title
 
 
 @pytest.mark.parametrize(

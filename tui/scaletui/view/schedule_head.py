@@ -71,7 +71,7 @@ def _title(sight: Sight, layout: Layout, width: int, pen: Pen) -> Row:
         facts.append(tr("{shown} of {ranks}", shown=f"r{first}-{stop - 1}", ranks=sight.picture.ranks))
     if stretch.end - stretch.start < sight.picture.makespan * (1 - 1e-9):
         facts.append(" - ".join(time_text(time, unit, pen) for time in (stretch.start, stretch.end)))
-    text = _unit_text(sight)
+    text = _unit_text(sight, short=layout.bare)
     heads = _before([(width, clock_text(sight, pen))], "   ".join(facts))
     if layout.bare:
         room = _start(heads[0]) - width_of(text) - 6
@@ -91,10 +91,10 @@ def _start(head: tuple[int, str]) -> int:
     return end - width_of(text) - 2
 
 
-def _unit_text(sight: Sight) -> str:
+def _unit_text(sight: Sight, *, short: bool) -> str:
     sent = _SENT[sight.picture.question.messages]
     if sight.picture.question.unit is Unit.SECONDS:
-        return _with(tr("seconds, estimated from the scenario"), sent)
+        return _with(tr("seconds, estimated") if short else tr("seconds, estimated from the scenario"), sent)
     if sight.is_comparison:
         return _with(tr("t: the forward of one rank's layers"), sent)
     costs = ", ".join(f"{letter} {cost}" for kind, letter, cost in _COSTS if kind in sight.own.chart.kinds)
