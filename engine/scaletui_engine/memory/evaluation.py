@@ -14,8 +14,10 @@ from scaletui_engine.memory.outside import outside_range
 from scaletui_engine.memory.phases import peak_parts, peaks_of
 from scaletui_engine.memory.phases.pipeline import neighbours_of
 from scaletui_engine.memory.reserve import reserved_range, streams_of
+from scaletui_engine.schedule_rules import Placement, schedule_rule
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
 
     from scaletui_engine.memory.budget import ByteRange
@@ -36,8 +38,18 @@ def evaluate(scenario: Scenario) -> MemoryBudget:
         stages=stages_of(load),
         capacity_bytes=gpu.capacity_bytes,
         capacity_is_nominal=gpu.usable_bytes is None,
-        assumptions=(f"framework.{load.framework}",),
+        assumptions=tuple(_assumptions(load)),
     )
+
+
+def _assumptions(load: Load) -> Iterator[str]:
+    """Message ids of what no field of the plan says."""
+    yield f"framework.{load.framework}"
+    plan, runtime = load.plan, load.plan.runtime
+    if plan.axes.pp > 1 and schedule_rule(plan.schedule).placement is Placement.BIDIRECTIONAL:
+        yield "copies.own_states"
+    if load.arch.moe is not None and runtime.imbalance == 1.0:
+        yield "routing.even"
 
 
 def stages_of(load: Load) -> tuple[StageBudget, ...]:

@@ -57,3 +57,16 @@ def test_gathered_keys_are_whole_beside_their_gradients() -> None:
     assert more.backward_bytes == 8192 * token * (2 + 2 + 2 * 8 * 2) - second
     assert more.kept == ring[0].layers[0][0].activations.kept
     assert more.backward_bytes > ring[0].layers[0][0].activations.backward_bytes
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        (EIGHT_B, ("framework.torch",)),
+        (Choices("mixtral-8x7b", "h100-sxm", 8), ("framework.torch", "routing.even")),
+        (replace(EIGHT_B, pp=4, schedule="dualpipe"), ("framework.torch", "copies.own_states")),
+        (replace(EIGHT_B, pp=4, schedule="dualpipev", chunks=2), ("framework.torch",)),
+    ],
+)
+def test_what_no_field_says_is_named(choices: Choices, said: tuple[str, ...]) -> None:
+    assert evaluate(scenario_from(replace(choices, global_batch=64))).assumptions == said

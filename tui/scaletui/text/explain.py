@@ -41,6 +41,8 @@ SENTENCES: Final = {
     "framework.megatron-legacy": N_("as Megatron-LM ran before Transformer Engine: kernels of its own"),
     "framework.deepspeed": N_("as DeepSpeed runs it: ZeRO with 16-bit weights and fp32 master weights"),
     "framework.hf": N_("as Hugging Face models run: eager mode, norms in fp32"),
+    "copies.own_states": N_("each copy of a stage has gradients and optimizer states of its own"),
+    "routing.even": N_("the router gives every expert an even share of the tokens"),
 }
 
 
