@@ -54,6 +54,12 @@ CASES = {
     "unknown unit": ({**CASE, "per": "token", "makespan": 1}, "inexpressible", None, "per 'token'"),
     "no ranks": ({"schedule": "1f1b", "m": 8, "makespan": 1}, "inexpressible", None, "field 'p'"),
     "per device": ({**CASE, **PER_DEVICE, "makespan": 46}, "ok", 46, ""),
+    "halves of a whole": (
+        {"schedule": "zb_h1", "p": 4, "m": 8, "F": 1, "B": 2, "makespan": 27},
+        "ok",
+        27,
+        "",
+    ),
     "unknown field": ({**CASE, "makespan": 33, "colour": "red"}, "ok", 33, "not compared: colour"),
 }
 

@@ -119,7 +119,7 @@ def times_of(case: Case, shape: Shape) -> Times:
         raise UnknownFieldError(f"per {per!r}")
     part = 1 if per == "chunk" else shape.chunks
     whole = case.get("B_full", case.get("B"))
-    halves = [case.get(key, 0.0 if whole is not None else 1.0) for key in ("I", "W")]
+    halves = [case[key] if key in case else _half(whole) for key in ("I", "W")]
     comm = case.get("comm", 0)
     return Times(
         forward=spread(case["F"], part),
@@ -129,6 +129,13 @@ def times_of(case: Case, shape: Shape) -> Times:
         comm=spread(comm, 1),
         overlapped=None if case.get("F_and_B") is None else case["F_and_B"] / part,
     )
+
+
+def _half(whole: float | list[float] | None) -> float | list[float]:
+    """I or W of a case that gives the whole backward alone, or nothing."""
+    if isinstance(whole, list):
+        return [each / 2 for each in whole]
+    return 1.0 if whole is None else whole / 2
 
 
 def spread(value: float | list[float], part: int) -> tuple[float, ...]:
