@@ -10,7 +10,7 @@ from scaletui.view.box import Box
 from scaletui.view.cells import width_of
 from scaletui.view.live_details import event_rows, mesh_text
 from scaletui.view.live_ranks import last_word, rank_row
-from scaletui.view.live_trend import trend_rows
+from scaletui.view.live_trend import curve_rows
 from scaletui.view.live_unseen import no_plan_text
 from scaletui.view.live_wave import wave_rows
 from scaletui.view.live_words import verdict_role, verdict_text
@@ -45,7 +45,7 @@ def rank_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     room = box.height - len(head) - len(events)
     units = len(rank.plan.groups) if rank.plan is not None else 0
     wave = wave_rows(rank, Box(box.width, min(units + 3, max(room - LEAST_CURVE, 2))), pen)
-    curves = trend_rows(state, Box(box.width, max(room - len(wave), 0)), pen)
+    curves = curve_rows(state, Box(box.width, max(room - len(wave), 0)), pen)
     return (*head, *wave, *curves, *events)[: box.height]
 
 

@@ -30,6 +30,15 @@ BOTH: Final = 8
 
 
 def trend_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
+    """The curves, and under them the units where there is room."""
+    rows = curve_rows(state, box, pen)
+    rank, left = state_of.rank(state), box.height - len(rows)
+    if rank is not None and rank.history and rank.wave and left >= LEAST_WAVE:
+        rows += wave_rows(rank, Box(box.width, left), pen)
+    return rows
+
+
+def curve_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     """Each curve under a title that says what is drawn and its two ends; as many as there is room for."""
     rank = state_of.rank(state)
     if rank is None or box.height < 2:
@@ -43,9 +52,6 @@ def trend_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     rows = _memory(rank.history, Box(box.width, height), pen)
     if box.height >= BOTH:
         rows += _step_time(rank.history, Box(box.width, height), pen)
-    left = box.height - len(rows)
-    if rank.wave and left >= LEAST_WAVE:
-        rows += wave_rows(rank, Box(box.width, left), pen)
     return rows
 
 
