@@ -54,16 +54,19 @@ def buffered(states: States, units: Sequence[tuple[Unit, int]], load: Load) -> S
 
 
 def partition(units: Sequence[tuple[Unit, int]], load: Load, *, expert: bool) -> int:
-    """Elements of a rank's partition of the dense parameters, or of the experts; 0 where there are none."""
+    """Elements of a rank's partition of the dense parameters, or of the experts; 0 where there are none.
+
+    Without ranks to share with nothing is padded.
+    """
     degree = load.expert_shard if expert else load.shard
-    start = START if load.megatron else 1
+    start = START if load.megatron and degree > 1 else 1
     end = BufferRule(degree).end if load.megatron else ALIGNMENT * degree
     total = sum(
         round_up(size, start) * count
         for unit, count in units
         for size in _sizes(unit, expert=expert, fused=load.megatron)
     )
-    return round_up(total, end) // degree
+    return round_up(total, end) // degree if degree > 1 else total
 
 
 def _sizes(unit: Unit, *, expert: bool, fused: bool) -> Iterable[int]:
