@@ -209,9 +209,10 @@ def test_skew_names_least_median_most_and_whose(make_rank, make_state):
     fuller = replace(fuller, allocator=replace(fuller.allocator, allocated=44 * GIB), step_ns=500_000_000)
     state = make_state(*(make_rank(number, gpu=True) for number in range(3)), fuller)
     assert text(skew_rows(state, 80, PEN)) == [
-        " memory 40.0 GiB ~ 40.0 GiB ~ 44.0 GiB  rank 3 +4.0 GiB",
-        " step time 0.412 s ~ 0.412 s ~ 0.500 s  rank 3 +88.0 ms",
+        " memory 40.0 GiB to 44.0 GiB, median 40.0 GiB  rank 3 +4.0 GiB",
+        " step time 0.412 s to 0.500 s, median 0.412 s  rank 3 +88.0 ms",
     ]
+    assert text(skew_rows(state, 61, PEN))[1] == " step time 0.412 s to 0.500 s  rank 3 +88.0 ms"
     assert len(skew_rows(state, 130, PEN)) == 1
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 NOTABLE = 0.05
 """An excess over the median beyond this share is a warning."""
+MEDIAN = 2
+"""Place in a line of what goes first where there is no room."""
 
 
 def skew_rows(state: LiveState, width: int, pen: Pen) -> tuple[Row, ...]:
@@ -35,7 +37,9 @@ def skew_rows(state: LiveState, width: int, pen: Pen) -> tuple[Row, ...]:
         )
         if spread is not None and spread.most
     ]
-    rows: tuple[Row, ...] = tuple(lines)
+    rows: tuple[Row, ...] = tuple(
+        line if row_width(line) <= width else (*line[:MEDIAN], *line[MEDIAN + 1 :]) for line in lines
+    )
     if len(lines) == 2 and row_width(lines[0]) + row_width(lines[1]) + 3 <= width:
         rows = ((*lines[0], Span("   "), *lines[1]),)
     words = [straggler_text(straggler, pen) for straggler in found[:1]]
@@ -62,9 +66,9 @@ def straggler_text(straggler: Straggler, pen: Pen) -> str:
 
 
 def _spread(name: str, spread: Spread, form: Callable[[int], str], pen: Pen) -> Row:
-    """ "memory 9.1 GiB  9.2 GiB  12.4 GiB  rank 5 +3.2 GiB": least, median, most, whose and how much more."""
-    amounts = (spread.least, spread.median, spread.most)
-    figures = f" {pen.glyphs.ellipsis} ".join(map(form, amounts))
+    """ "memory 9.1 GiB to 12.4 GiB, median 9.2 GiB  rank 5 +3.2 GiB": the last is over the median."""
+    ends = tr("{low} to {high}", low=form(spread.least), high=form(spread.most))
+    middle = tr(", median {amount}", amount=form(spread.median))
     more = tr("rank {rank} {amount}", rank=spread.rank, amount=pen.numbers.signed(spread.excess, form))
     role = "warn" if spread.excess > NOTABLE * spread.median else "dim"
-    return (Span(f" {name} ", "dim"), Span(figures), Span(f"  {more}", role))
+    return Span(f" {name} ", "dim"), Span(ends), Span(middle), Span(f"  {more}", role)
