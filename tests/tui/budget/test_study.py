@@ -143,3 +143,11 @@ def test_the_list_to_choose_from_has_every_change(near: Study) -> None:
     items = fix_items(near, Pen())
     assert [item.id for item in items] == [str(index) for index in range(len(near.fixes))]
     assert all("GiB" in item.hint for item in items)
+
+
+@pytest.mark.parametrize(("width", "named"), [(80, "^ peak 40.0 GiB: the loss"), (42, "^ 40.0 GiB")])
+def test_a_peak_keeps_its_size_where_its_name_has_no_room(
+    looked: BudgetState, width: int, named: str
+) -> None:
+    title, *_ = text(step_rows(looked, Box(width, 4), Pen(ASCII)))
+    assert title.endswith(f" {named} -")

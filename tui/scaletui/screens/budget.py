@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from scaletui.view.row import Row
     from scaletui_engine.scenario import Scenario
 
-LEAST_BODY: Final = 17
-"""Rows that everything but the bars wants: header, answer, parts with their title, news and keys."""
+LEAST_BODY: Final = 20
+"""Rows that everything but the bars wants: header, answer, parts and title, the step, news and keys."""
 PAUSE_S: Final = 0.25
 """How long the reader has to rest before the engine looks closer."""
 WHOLE_PLAN: Final = 27

@@ -18,6 +18,7 @@ from scaletui.view.budget_origin import of_what
 from scaletui.view.cells import left, right, width_of
 from scaletui.view.row import Row, Span, fit, row_width
 from scaletui.view.rule import heading, rule_row
+from scaletui_engine.units import GIB
 
 if TYPE_CHECKING:
     from scaletui.state.budget import BudgetState, RoomLine
@@ -29,6 +30,8 @@ SHORT: Final = 5
 AMOUNT: Final = 9
 SHARE: Final = 4
 CHANGE: Final = 9
+LARGE: Final = 1000 * GIB
+"""Ranges from which tenths are left out, so that a name keeps its room."""
 WIDE: Final = 66
 """Cells from which change and "of what" have a column each."""
 _REPORTED: Final = N_("of {capacity}")
@@ -99,7 +102,8 @@ def _total(state: BudgetState, pen: Pen) -> _Line:
 
 
 def _room(line: RoomLine, pen: Pen) -> _Line:
-    low, high = pen.numbers.gib(line.span.low), pen.numbers.gib(line.span.high)
+    digits = 0 if line.span.high >= LARGE else 1
+    low, high = (pen.numbers.gib(amount, digits) for amount in (line.span.low, line.span.high))
     names = {"reserved": tr("reserved"), "overhead": tr("driver")}
     whys = {"reserved": tr("allocator's pools"), "overhead": tr("and CUDA, NCCL")}
     mark = (

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui_engine.memory.timeline import StepTimeline
 
+_AROUND: Final = 6
+"""Cells of the line around a title and what stands at its end."""
 LEAST: Final = 3
 """Rows below which there is no picture."""
 _LABELS: Final = {
@@ -47,10 +49,20 @@ def step_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     inner = Box(len(cells), max(box.height - 2, 1))
     curve = trace_rows([float(cell.amount) for cell in cells], scale, inner, pen.glyphs)
     return (
-        rule_row(title, box.width, pen, [(box.width - 1, f"{pen.glyphs.up} {_peak(study.step, pen)}")]),
+        rule_row(
+            title, box.width, pen, [(box.width - 1, _named(study.step, box.width - width_of(title), pen))]
+        ),
         *(fit((Span(" "), *row), box.width) for row in curve),
         fit((Span(" "), *phase_row(cells, _highest(cells), pen.glyphs.up)), box.width),
     )
+
+
+def _named(step: StepTimeline, room: int, pen: Pen) -> str:
+    """The mark with the peak's name, or with its size where the line has no room for more."""
+    name = f"{pen.glyphs.up} {_peak(step, pen)}"
+    if width_of(name) + _AROUND <= room:
+        return name
+    return f"{pen.glyphs.up} {pen.numbers.bytes(step.points[step.peak].parts.total)}"
 
 
 def _peak(step: StepTimeline, pen: Pen) -> str:
