@@ -28,6 +28,9 @@ LEAST_NS: Final = 5_000_000
 BEHIND: Final = 2
 """Steps behind the median of the others that are worth a word."""
 
+WITNESSES: Final = 32
+"""Ranks by whose past it is told where a rank was among the others; more tell no more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -105,11 +108,23 @@ def stragglers(job: JobView) -> tuple[Straggler, ...]:
 
 
 def _behind(ranks: Sequence[RankView]) -> Iterable[Straggler]:
+    """Rings are read one after the other while the job goes on: who is read first may only seem behind."""
     usual = median_low([rank.step or 0 for rank in ranks])
+    others = ranks[:: max(len(ranks) // WITNESSES, 1)]
     for rank in ranks:
         missing = usual - (rank.step or 0)
+        if missing >= BEHIND and rank.same_clock:
+            missing = median_low([_step_at(other, rank.last_ns) for other in others]) - (rank.step or 0)
         if missing >= BEHIND:
             yield Straggler(rank.identity.rank, Lag.BEHIND, missing)
+
+
+def _step_at(rank: RankView, until_ns: int) -> int:
+    """The step that it had made by then, as far as is remembered."""
+    if not rank.same_clock or not rank.history:
+        return rank.step or 0
+    known = (point.step for point in reversed(rank.history) if point.monotonic_ns <= until_ns)
+    return next(known, rank.history[0].step)
 
 
 def _slow(ranks: Sequence[RankView]) -> Iterable[Straggler]:

@@ -46,6 +46,9 @@ def test_one_rank_has_no_spread_and_the_dead_do_not_count() -> None:
     [
         (rank(3), ()),
         (rank(3, step=17), (Straggler(3, Lag.BEHIND, 3),)),
+        (rank(3, step=17, last_ns=19 * STEP_NS), (Straggler(3, Lag.BEHIND, 2),)),
+        (rank(3, step=17, last_ns=18 * STEP_NS), ()),
+        (rank(3, step=17, last_ns=18 * STEP_NS, same_clock=False), (Straggler(3, Lag.BEHIND, 3),)),
         (rank(3, step=19), ()),
         (rank(3, step_ns=600_000_000), (Straggler(3, Lag.SLOW, 200_000_000),)),
         (rank(3, step_ns=420_000_000), ()),
@@ -53,7 +56,19 @@ def test_one_rank_has_no_spread_and_the_dead_do_not_count() -> None:
         (rank(3, late_ns=2_000_000), ()),
         (rank(3, late_ns=30_000_000, same_clock=False), ()),
     ],
-    ids=["alike", "behind", "one step is the moment", "slow", "nearly as fast", "late", "little late", "far"],
+    ids=[
+        "alike",
+        "behind",
+        "behind when it spoke",
+        "read before the others",
+        "unlike clocks",
+        "one step is the moment",
+        "slow",
+        "nearly as fast",
+        "late",
+        "little late",
+        "far",
+    ],
 )
 def test_stragglers_are_named_with_the_evidence(odd: RankView, wanted: tuple[Straggler, ...]) -> None:
     assert stragglers(job(rank(0), rank(1), rank(2), odd)) == wanted
