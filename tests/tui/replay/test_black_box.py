@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,6 +59,18 @@ def test_a_job_without_memory_tells_everything() -> None:
     assert "    rank 1  step 9  +0.0 s        RuntimeError, when a peer had gone" in said
     assert "rank 0 asked for 2.0 GiB with 1.0 GiB left on its GPU. It held: weights" in said
     assert "Last steps of rank 0: 5: 0." in said
+
+
+def test_steps_that_were_not_all_seen_are_called_samples() -> None:
+    found = state(2, 9)
+    assert found.shown is not None
+    (job,) = found.shown.jobs
+    ranks = tuple(replace(rank, history=rank.history[::3]) for rank in job.ranks)
+    shown = replace(found.shown, jobs=(replace(job, ranks=ranks),))
+    said = text(black_box_rows(replace(found, shown=shown), Box(80, 20), PEN))
+    steps = [point.step for point in ranks[0].history]
+    assert [after - before for before, after in pairwise(steps)] == [3] * (len(steps) - 1)
+    assert f"Last samples of rank 0, step and time: {steps[0]}: 0." in said
 
 
 def test_a_folder_of_rings_that_a_job_without_memory_left(
@@ -117,8 +131,6 @@ def test_ranks_that_do_not_fit_are_counted() -> None:
     ],
 )
 def test_no_more_is_claimed_than_is_known(what: What, detail: str, said: str) -> None:
-    from dataclasses import replace
-
     rank = replace(a_rank(), verdict=Verdict(RankState.EXITED, what, detail))
     assert ending_text(Departure(rank, 0, told=False, follows=False)) == said
     assert len(said) <= 46

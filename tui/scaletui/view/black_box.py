@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from scaletui.state import live as state_of
@@ -124,7 +125,7 @@ def _memory(found: PostMortem, width: int, pen: Pen) -> Iterator[Row]:
 
 
 def _steps(rank: RankView, pen: Pen) -> str:
-    """The last steps with their times, and how memory went in them."""
+    """The last steps with their times, and how memory went in them; of fast ones only some were seen."""
     points = last_steps(rank)
     if not points:
         return ""
@@ -133,7 +134,13 @@ def _steps(rank: RankView, pen: Pen) -> str:
         for point in points
         if point.step_ns
     ]
-    text = tr("Last steps of rank {rank}: {times}", rank=rank.identity.rank, times=", ".join(times))
+    every = all(after.step == before.step + 1 for before, after in pairwise(points))
+    words = (
+        tr("Last steps of rank {rank}: {times}")
+        if every
+        else tr("Last samples of rank {rank}, step and time: {times}")
+    )
+    text = words.format(rank=rank.identity.rank, times=", ".join(times))
     memory = _growth([point.allocated or point.host_rss for point in points], pen)
     return f"{text}; {memory}" if memory else text
 
