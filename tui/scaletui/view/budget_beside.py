@@ -21,7 +21,7 @@ from scaletui.view.budget_stages import stage_parts
 from scaletui.view.cells import crop, left, right
 from scaletui.view.facts import scenario_facts
 from scaletui.view.field_names import field_name
-from scaletui.view.row import Row, Span, fit
+from scaletui.view.row import Row, Span, fit, row_width
 from scaletui.view.rule import pair_row, rule_row, wrapped
 from scaletui.view.trace import Scale, trace_rows
 
@@ -71,7 +71,9 @@ def _head(side: Side, name: str, width: int, pen: Pen) -> Iterator[Row]:
     yield rule_row(f"{name}: {model}", width, pen)
     yield fit((Span(" " + crop("  ".join(facts), width - 1, pen.glyphs.ellipsis), "dim"),), width)
     moment = tr("peak: {moment}", moment=explain(f"phase.{side.shown.phase}"))
-    yield fit((*verdict_spans(side.answer.budget, pen), Span("   " + moment, "dim")), width)
+    verdict = verdict_spans(side.answer.budget, pen)
+    whole = (*verdict, Span("   " + moment, "dim"))
+    yield fit(whole if row_width(whole) <= width else verdict, width)
 
 
 def _bar(side: Side, scale: int, width: int, pen: Pen) -> Row:
