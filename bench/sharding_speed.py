@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from scaletui_engine.defaults import Choices, scenario_from
 from scaletui_engine.plan import Split
 from scaletui_engine.scenarios.shipped import load_scenario
+from scaletui_engine.sharding import flat_shares as shares
 from scaletui_engine.sharding import rank_view as views
 from scaletui_engine.sharding import tensor_map as maps
 from scaletui_engine.sharding.holders import holders
@@ -53,7 +54,7 @@ def milliseconds(work: Callable[[], object]) -> float:
 
 def forget() -> None:
     """Nothing of an earlier call serves the next."""
-    for cached in (maps._map, views.stage_parameters, views.units_of):
+    for cached in (maps._map, views.stage_parameters, shares.units_of):
         cached.cache_clear()
 
 

@@ -8,9 +8,9 @@ from scaletui_engine.sharding.rank_view import held_tensors, rank_view
 
 if TYPE_CHECKING:
     from scaletui_engine.scenario import Scenario
+    from scaletui_engine.sharding.held_row import HeldRow
     from scaletui_engine.sharding.names import Named
     from scaletui_engine.sharding.part import Part
-    from scaletui_engine.sharding.rank_view import HeldRow
 
 
 def stages_of(scenario: Scenario, named: Named, part: Part) -> tuple[int, ...]:

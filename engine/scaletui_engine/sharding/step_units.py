@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.census import moe_layers
-from scaletui_engine.sharding.rank_view import stage_parameters, units_of
+from scaletui_engine.sharding.flat_shares import units_of
+from scaletui_engine.sharding.rank_view import stage_parameters
 from scaletui_engine.sharding.traffic.data_rows import implemented_rows
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from scaletui_engine.cluster import Cluster
 from scaletui_engine.defaults import PlanChoices, plan_from
 from scaletui_engine.errors import UnknownNameError, ValueRangeError
 from scaletui_engine.memory import evaluate
+from scaletui_engine.memory.contents import contents_of
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.model import Arch, Model, Moe
 from scaletui_engine.plan import Strategy
@@ -263,3 +264,28 @@ def test_the_memory_engine_counts_the_same_buffers(
         parts = budget.parts
         assert parts.optimizer + parts.master_weights == held * (recipe.master + sum(recipe.moments))
         assert parts.weights == rank_view(world, rank).numel * recipe.weights
+
+
+@pytest.mark.parametrize("part", STATES)
+@pytest.mark.parametrize("precision", ["bf16-mixed", "fp32"])
+@pytest.mark.parametrize("arch", [DENSE, TIED, UNEVEN], ids=["dense", "tied", "uneven"])
+@pytest.mark.parametrize("pp", [1, 2])
+def test_the_memory_engine_counts_the_same_flat_parameters(
+    part: Part, precision: str, arch: Arch, pp: int
+) -> None:
+    """FSDP1 aligns starts to 16 bytes: four elements of fp32, eight of bf16."""
+    world = scenario(arch, 8, strategy=Strategy.FSDP1, precision=precision, pp=pp, global_batch=32)
+    recipe = load_of(arch, world.plan).precision
+    item = {
+        Part.WEIGHTS: recipe.weights,
+        Part.GRADIENTS: recipe.gradients,
+        Part.OPTIMIZER: recipe.master + sum(recipe.moments),
+    }[part]
+    for stage, contents in enumerate(contents_of(load_of(arch, world.plan))):
+        held = contents.states
+        bytes_held = {
+            Part.WEIGHTS: held.weights,
+            Part.GRADIENTS: held.gradients,
+            Part.OPTIMIZER: held.optimizer + held.master_weights,
+        }[part]
+        assert bytes_held == rank_view(world, stage * 8 // pp, part).allocated * item

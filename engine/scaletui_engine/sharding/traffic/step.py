@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.load import Load, load_of
 from scaletui_engine.plan import Recompute
+from scaletui_engine.sharding.flat_shares import units_of
 from scaletui_engine.sharding.part import Part
-from scaletui_engine.sharding.rank_view import stage_parameters, units_of
+from scaletui_engine.sharding.rank_view import stage_parameters
 from scaletui_engine.sharding.tensor_map import tensor_map
 from scaletui_engine.stages import rank_stages
 from scaletui_engine.tensors.experts import expert_layers
