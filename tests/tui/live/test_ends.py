@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,14 +14,17 @@ from scaletui.view.box import Box
 from scaletui.view.live_alerts import alert_rows
 from scaletui.view.live_answer import answer_rows
 from scaletui.view.live_compare import compare_rows
+from scaletui.view.live_faults import fault_facts
 from scaletui.view.live_fit import fit_rows
 from scaletui.view.live_rank import rank_rows
 from scaletui.view.live_ranks import ranks_rows
+from scaletui.view.live_report import report_rows
 from scaletui.view.live_trend import trend_rows
 from scaletui.view.live_wave import wave_rows
 from scaletui.view.pen import Pen
 from scaletui.view.time_of_day import time_of_day, when
 from scaletui_engine.live.evidence import What
+from scaletui_engine.live.fault import Fault, RingFault
 from scaletui_engine.live.header import Process
 from scaletui_engine.live.held import NOTHING
 from scaletui_engine.live.prediction import NO_PLAN
@@ -134,6 +138,19 @@ def test_the_job_and_the_rank_of_a_process_are_looked_at_once_they_are_there(
     state = arrived(state, at(2, first, second))
     assert (state.job, state.rank, state.sought) == ("b", 3, None)
     assert {alert.job for alert in state.alerts} <= {"b"}
+
+
+def test_rings_that_are_not_read_are_told_beside_a_job(
+    make_rank: Callable[..., RankView], job_of: Callable[..., JobView]
+) -> None:
+    faults = tuple(RingFault(f"/rings/{number}", Fault.FOREIGN) for number in range(6))
+    look = replace(at(10, job_of(make_rank(0))), faults=faults)
+    assert fault_facts(look) == ("6 rings not read (belongs to somebody else)",)
+    assert fault_facts(replace(look, faults=())) == fault_facts(None) == ()
+    report = text(tuple(report_rows(look, 80, PEN)))
+    assert " /rings/3 belongs to somebody else" in report
+    assert " 2 more rings not read" in report
+    assert not any("/rings/4" in row for row in report)
 
 
 def test_steps_that_torch_compile_hides_are_not_called_none(

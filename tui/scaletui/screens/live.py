@@ -26,6 +26,7 @@ from scaletui.view.live_details import details_rows
 from scaletui.view.live_driver_words import trouble_facts
 from scaletui.view.live_empty import empty_rows
 from scaletui.view.live_explain import explain_rows
+from scaletui.view.live_faults import fault_facts
 from scaletui.view.live_ranks import rank_height, ranks_rows, shown_ranks
 from scaletui.view.live_room import room_for
 from scaletui.view.live_skew import skew_rows
@@ -216,7 +217,7 @@ class LiveScreen(PageScreen, ExportingScreen):
         options = cast("ScaletuiApp", self.app).options
         stopped = filter(None, (options.stopped(),)) if options.stopped else ()
         troubles = () if pen is None else trouble_facts(self.snapshot, pen)
-        return (*stopped, *troubles, *header_facts(self.state))
+        return (*stopped, *troubles, *fault_facts(self.snapshot), *header_facts(self.state))
 
     def tell_header(self) -> None:
         """Hand the header its facts, where they are others."""

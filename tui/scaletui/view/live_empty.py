@@ -8,6 +8,7 @@ from scaletui.text.language import ntr, tr
 from scaletui.view.box import Box
 from scaletui.view.live_driver import driver_rows
 from scaletui.view.live_driver_details import source_rows
+from scaletui.view.live_faults import fault_rows
 from scaletui.view.live_words import fault_text
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
@@ -39,9 +40,7 @@ def _rows(snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
     yield rule_row(tr("searched"), width, pen)
     for place in snapshot.places:
         yield from wrapped(place_text(place), width)
-    for fault in snapshot.faults[:4]:
-        detail = f" ({fault.detail})" if fault.detail else ""
-        yield from wrapped(f"{fault.path} {fault_text(fault.fault)}{detail}", width, "warn")
+    yield from fault_rows(snapshot, width)
     yield from source_rows(snapshot, width, pen)
     yield from wrapped(tr("$SCALETUI_DIR or --dir name another folder."), width, "dim")
     yield fit((), width)

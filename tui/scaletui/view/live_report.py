@@ -13,6 +13,7 @@ from scaletui.view.live_compare import compare_height, compare_rows
 from scaletui.view.live_driver import driver_rows
 from scaletui.view.live_driver_details import source_rows
 from scaletui.view.live_empty import empty_rows
+from scaletui.view.live_faults import fault_rows
 from scaletui.view.live_ranks import ranks_rows
 from scaletui.view.row import Row, Span, fit
 
@@ -38,6 +39,7 @@ def report_rows(snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
         yield from driver_rows(snapshot, Box(width, len(snapshot.drivers) + 1), pen)
         yield ()
     yield from source_rows(snapshot, width, pen)
+    yield from fault_rows(snapshot, width)
     yield fit((Span(_searched(snapshot), "dim"),), width)
 
 
