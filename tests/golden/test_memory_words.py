@@ -13,7 +13,8 @@ GOLDEN = Path(__file__).parent
 sys.path.insert(0, str(GOLDEN))
 
 from scoring.memory_fields import MissingFieldError, record_of, whole  # noqa: E402
-from scoring.memory_measured import capacity_of, quantity_of, scenario_of  # noqa: E402
+from scoring.memory_gates import is_faulty  # noqa: E402
+from scoring.memory_measured import capacity_of, measured, quantity_of, scenario_of  # noqa: E402
 from scoring.memory_model import named_arch  # noqa: E402
 from scoring.memory_plan import gpus_of  # noqa: E402
 
@@ -188,6 +189,21 @@ def test_quantities_are_told_apart(words: str, quantity: str) -> None:
 @pytest.mark.parametrize(("value", "number"), [("0.1", None), (2.0, 2), ("4/8/32 (same)", 4), (True, None)])
 def test_whole_numbers_alone_are_whole(value: object, number: int | None) -> None:
     assert whole({"it": value}, "it") == number
+
+
+@pytest.mark.parametrize(
+    ("notes", "is_reported"),
+    [("an upstream bug", True), ("leaks a layer", True), ("debugmodel flavor", False), ("", False)],
+)
+def test_rows_about_a_bug_are_reported(notes: str, is_reported: bool) -> None:
+    assert is_faulty(record_of({"notes": notes})) is is_reported
+
+
+def test_a_row_about_the_states_need_not_say_its_batch() -> None:
+    row = ROWS["titan-822-model-only"]
+    spoken = {name: row["config"][name] for name in ("model", "framework", "param_dtype", "fsdp", "gpu")}
+    whole_row, short = (measured(record_of({**row, "config": config})) for config in (row["config"], spoken))
+    assert whole_row.value == short.value
 
 
 @pytest.mark.parametrize(("unit", "size"), [("MB", 10**6), ("GiB", GIB), ("TB", 10**12)])

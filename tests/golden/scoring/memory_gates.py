@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,7 @@ def _measured(record: Record) -> str:
 def is_faulty(record: Record) -> bool:
     """Whether a row records an upstream bug or a leak."""
     words = f"{record.notes} {record.config.get('float8') or ''}".lower()
-    return "bug" in words or "leak" in words or "wrongly" in words
+    return re.search(r"\bbugs?\b|\bleak|\bwrongly\b", words) is not None
 
 
 def gated(record: Record) -> bool:

@@ -40,17 +40,25 @@ class Prediction:
     """For rows about a range: whether the published value lies in it."""
 
 
+BETWEEN_STEPS = {"micro_batch": 1, "seq_len": 1024, "ac": "none"}
+"""What a row about the states alone need not say."""
+
+
 def measured(record: Record) -> Prediction:
     """The quantity that the row measured."""
-    scenario = scenario_of(record)
     words = record.quantity.lower()
+    held = any(name in words for name in ("init", "states", "end of step"))
+    if held:
+        record = replace(record, config={**BETWEEN_STEPS, **record.config})
+    scenario = scenario_of(record)
     if quantity_of(record) == "host":
         return in_unit(record, host_budget(scenario).high, "host memory of a node")
     if "init" in words:
         return in_unit(record, _rank(record, scenario).states.weights, "weights")
-    if "states" in words or "end of step" in words:
-        held = _rank(record, scenario).states
-        return in_unit(record, held.weights + held.gradients + held.optimizer + held.master_weights, "states")
+    if held:
+        states = _rank(record, scenario).states
+        size = states.weights + states.gradients + states.optimizer + states.master_weights
+        return in_unit(record, size, "states")
     stages = _stages(record, evaluate(scenario))
     name = quantity_of(record)
     stage = max(stages, key=lambda stage: _value(stage, name))
