@@ -7,13 +7,15 @@ columns, the output and the second projection by rows; heads stay whole.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from scaletui_engine.collectives.wire import Collective, sent_bytes
 from scaletui_engine.errors import DivisibilityError
+from scaletui_engine.model import Arch
 from scaletui_engine.numerics.autograd import Var, relu, rms_norm, softmax
+from scaletui_engine.numerics.memory_states import layer_weights
 from scaletui_engine.numerics.outcome import Held, Outcome, compare
 from scaletui_engine.numerics.parallel import (
     copy_to_ranks,
@@ -22,6 +24,7 @@ from scaletui_engine.numerics.parallel import (
     scatter_sequence,
 )
 from scaletui_engine.numerics.wire_log import WireLog
+from scaletui_engine.plan import Axes
 from scaletui_engine.validate.nearest import nearest_divisor
 
 if TYPE_CHECKING:
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     Array = NDArray[float64]
 
 SEQ, HIDDEN, HEADS, FFN = 16, 24, 8, 48
+_ARCH: Final = Arch(1, HIDDEN, HEADS, HEADS, HIDDEN // HEADS, FFN, vocab=HIDDEN, gated=False)
+"""The same block as the memory engine knows it."""
 COLUMNS = ("wq", "wk", "wv", "w1")
 ROWS = ("wo", "w2")
 GAINS = ("attention_norm", "ffn_norm")
@@ -113,7 +118,8 @@ def _run(name: str, ranks: int, *, sequence: bool) -> Outcome:
     matrices = sum(array.size for key, array in whole.items() if key not in GAINS)
     gains = 2 * HIDDEN
     counted = sum(var.data.size for var in cut(whole, ranks).values()) // ranks
-    held = (Held("weights", counted, matrices // ranks + gains),)
+    predicted = matrices // ranks + gains
+    held = (Held("weights", counted, predicted, layer_weights(_ARCH, Axes(tp=ranks))),)
     stream = SEQ * HIDDEN
     ops = (Collective.ALL_GATHER, Collective.REDUCE_SCATTER) if sequence else (Collective.ALL_REDUCE,)
     formula = sum(4 * sent_bytes(op, stream, ranks) for op in ops)

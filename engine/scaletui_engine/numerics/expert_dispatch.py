@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from scaletui_engine.model import Arch, Moe
 from scaletui_engine.numerics.autograd import Var, relu
+from scaletui_engine.numerics.memory_states import layer_weights
 from scaletui_engine.numerics.outcome import Held, Outcome, compare
+from scaletui_engine.plan import Axes
 from scaletui_engine.sharding.experts import experts_of, rank_of_expert
 
 if TYPE_CHECKING:
@@ -19,6 +22,10 @@ if TYPE_CHECKING:
 
 EXPERTS, TOPK, TOKENS, WIDTH, INNER = 8, 2, 6, 10, 12
 """Experts, experts a token visits, tokens of a rank, features, an expert's inner width."""
+_ARCH: Final = Arch(
+    1, WIDTH, 1, 1, WIDTH, INNER, vocab=WIDTH, gated=False, moe=Moe(experts=EXPERTS, topk=TOPK, ffn=INNER)
+)
+"""The same experts as the memory engine knows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +55,8 @@ def expert_parallel(ranks: int) -> Outcome:
             mine = [visit for visit in inbox[rank] if visit.expert == expert]
             _visit(x, (up[expert], down[expert]), mine, (out, gradients[0][expert], gradients[1][expert]))
     counted = sum(up[expert].size + down[expert].size for expert in experts_of(EXPERTS, ranks, 0))
-    held = (Held("weights", counted, EXPERTS // ranks * 2 * WIDTH * INNER),)
+    predicted = EXPERTS // ranks * 2 * WIDTH * INNER
+    held = (Held("weights", counted, predicted, layer_weights(_ARCH, Axes(ep=ranks, dp_shard=ranks))),)
     sent = max(
         sum(
             2 * 2 * WIDTH

@@ -1,11 +1,11 @@
-"""What the memory engine says that a rank holds of the perceptron, in elements."""
+"""What the memory engine says that a rank holds of the perceptron, or of a layer, in elements."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.buffered import buffered
-from scaletui_engine.memory.census import LocalTensor, Unit
+from scaletui_engine.memory.census import LocalTensor, Unit, census_of
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.states import states_of
 from scaletui_engine.model import Arch, Role
@@ -38,6 +38,14 @@ def memory_states(strategy: Strategy, ranks: int) -> dict[str, int]:
         "gradients": held.gradients // _FP32,
         "optimizer": held.optimizer // _FP32,
     }
+
+
+def layer_weights(arch: Arch, axes: Axes) -> int:
+    """Elements of a layer's weights on a rank after tensor parallelism; of its experts where it has any."""
+    census = census_of(load_of(arch, Plan(axes, Strategy.DDP, precision="fp32")))
+    if arch.moe is None:
+        return census.dense.numel
+    return sum(tensor.numel for tensor in census.moe.tensors if tensor.expert)
 
 
 def held_states(

@@ -24,7 +24,7 @@ class Held:
     counted: int
     predicted: int
     memory: int | None = None
-    """What the memory engine says, which cuts a flat buffer parameter by parameter; None where not asked."""
+    """What the memory engine says; None where it has no such part."""
 
 
 @dataclass(frozen=True, slots=True)

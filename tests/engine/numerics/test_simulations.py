@@ -46,6 +46,13 @@ def test_ranks_hold_the_memory_engines_states(name: str, ranks: int) -> None:
     assert [each.counted for each in held] == [each.memory for each in held]
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+@pytest.mark.parametrize("name", ["tp", "sp", "ep"])
+def test_ranks_hold_the_layer_that_the_memory_engine_cuts(name: str, ranks: int) -> None:
+    (held,) = simulate(name, ranks).held
+    assert held.counted == held.memory
+
+
 def test_formats_are_equal_to_the_last_bit() -> None:
     assert simulate("formats", 4).error == 0
     assert simulate("formats", 4).compared > 1000
