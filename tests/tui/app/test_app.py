@@ -86,8 +86,9 @@ async def test_a_terminal_too_small_gets_one_line(
 ) -> None:
     app = make_app()
     async with app.run_test(size=size) as pilot:
-        await settle(pilot)
-        assert ("needs 60 x 18" in shown(app)) == asks
+        for key, mode in zip("1234", MODES, strict=True):
+            await press(pilot, key)
+            assert ("needs 60 x 18" in shown(app)) == asks, mode
 
 
 async def paste(pilot: Pilot[None], text: str) -> None:

@@ -54,6 +54,16 @@ async def test_it_opens_on_the_first_look_and_stands_still(app: ScaletuiApp) -> 
         assert [worker for worker in app.workers if worker.group == "live"] == []
 
 
+async def test_it_has_the_pages_and_the_columns_of_the_live_screen(app: ScaletuiApp) -> None:
+    """Styles are inherited along the first base alone."""
+    async with app.run_test(size=(200, 50)) as pilot:
+        await until(pilot, lambda: "step 0" in shown(app))
+        names = ("details", "explain", "page", "ranks")
+        assert [app.screen.query_one(f"#live-{name}").display for name in names] == [True, True, False, True]
+        await pilot.press("enter")
+        assert [app.screen.query_one(f"#live-{name}").display for name in names] == [True, True, True, False]
+
+
 @pytest.mark.parametrize(
     ("keys", "position"),
     [

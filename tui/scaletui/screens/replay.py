@@ -38,7 +38,7 @@ def open_replay(path: str) -> ReplayScreen:
     return ReplayScreen(Recording(path))
 
 
-class ReplayScreen(TickingScreen, LiveScreen, inherit_bindings=False):
+class ReplayScreen(LiveScreen, TickingScreen, inherit_bindings=False):
     """A recording in place of a watcher; time runs while it plays and nothing runs while it does not."""
 
     KEYS: ClassVar[str] = "replay"

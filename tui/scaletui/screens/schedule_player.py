@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scaletui.state.schedule import Run, SchedulePicture
 
 
-class PlayerScreen(TickingScreen, PlanScreen):
+class PlayerScreen(PlanScreen, TickingScreen):
     """A picture, a look at it, and a timer that exists while time runs."""
 
     def __init__(self) -> None:
