@@ -46,7 +46,8 @@ def search(folder: str) -> tuple[Place, tuple[str, ...]]:
     if not names and owner != os.geteuid():
         why = f"{folder} belongs to user {owner}, not to {os.geteuid()}, and holds no rings"
         return Place(folder, Fault.FOREIGN, why), ()
-    return Place(folder, rings=len(names)), tuple(os.path.join(folder, name) for name in names)
+    prefix = os.path.join(folder, "")
+    return Place(folder, rings=len(names)), tuple([prefix + name for name in names])
 
 
 _FAULTS: Final = {

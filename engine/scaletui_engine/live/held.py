@@ -75,18 +75,20 @@ def _held(counted: Sequence[int | None], rest: int | None) -> Held:
 class HeldMemo(Generic[Counted]):
     """What was counted of the last record, kept: from one sample to the next it seldom changes."""
 
-    __slots__ = ("_count", "_counted", "_key", "_nothing")
+    __slots__ = ("_count", "_last", "_nothing")
 
     def __init__(self, count: Callable[[Record], Counted], nothing: Counted) -> None:
         self._count = count
-        self._key: tuple[object, ...] = ()
-        self._counted = self._nothing = nothing
+        self._nothing = nothing
+        self._last: tuple[tuple[object, ...], Counted] = (), nothing
+        """What it was counted of and the count: one object, as several threads may ask."""
 
     def of(self, record: Record | None) -> Counted:
         """The count of a record, the same object for records that say the same; nothing for no record."""
         if record is None:
             return self._nothing
-        key = record.held_key
-        if key != self._key:
-            self._key, self._counted = key, self._count(record)
-        return self._counted
+        key, (last, counted) = record.held_key, self._last
+        if key != last:
+            counted = self._count(record)
+            self._last = key, counted
+        return counted

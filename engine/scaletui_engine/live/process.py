@@ -46,12 +46,12 @@ def this_host(proc: str = "/proc") -> Host:
 
 def life_of(process: Process, host: Host) -> Life:
     """ALIVE, STOPPED or GONE by the process table; UNKNOWN where it cannot be read."""
-    if process.pid <= 0 or process.start_ticks == 0 or not os.path.isdir(f"{host.proc}/self"):
+    if process.pid <= 0 or process.start_ticks == 0:
         return Life.UNKNOWN
     try:
         state, start = _state_and_start(_read(f"{host.proc}/{process.pid}/stat"))
     except (FileNotFoundError, ProcessLookupError):
-        return Life.GONE
+        return Life.GONE if os.path.isdir(f"{host.proc}/self") else Life.UNKNOWN
     except (OSError, ValueError, IndexError):
         return Life.UNKNOWN
     if start != process.start_ticks or state in ("Z", "X", "x"):

@@ -35,10 +35,8 @@ _NUMBER: Final = struct.Struct("<Q")
 _SIGNED: Final = struct.Struct("<qq")
 _FIRST: Final = _AT[MEASURES[0]]
 _BIT: Final = {name: index for index, name in enumerate(MEASURES)}
-_HEAD: Final = struct.Struct("<QH22xQQ")
-"""Sequence, kind, what is available, when."""
-_TAIL: Final = struct.Struct("<IQ")
-"""Checksum, sequence again."""
+_FRAME: Final = struct.Struct(f"<QH22xQQ{RECORD_CRC_OFFSET - 48}xIQ")
+"""Sequence, kind, what is available, when; at the end the checksum and the sequence again."""
 _GROUP_INDEX: Final = {name: REASON_GROUPS.index(group) for name, group in GROUP_OF.items()}
 _KINDS: Final = {int(kind): kind for kind in Kind}
 _EVENTS: Final = {int(event): event for event in Event}
@@ -47,6 +45,7 @@ _HELD: Final = slice(_AT["weights_device"], _AT["unsharded_gradients_host"] + _N
 _REASONS_AT: Final = slice(_AT["reasons"], _AT["errors"])
 _ACTIVE: Final = slice(_AT["active"], _AT["active"] + _NUMBER.size)
 assert (_AT["available"], _AT["monotonic_ns"], _AT["crc32"]) == (32, 40, RECORD_CRC_OFFSET), _AT
+assert _FRAME.size == RECORD_SIZE, _FRAME.size
 
 
 class Measured:
@@ -67,10 +66,10 @@ class Record:
 
     __slots__ = ("_available", "_data", "kind", "monotonic_ns", "write")
 
-    def __init__(self, data: bytes, head: tuple[int, int, int, int]) -> None:
-        sequence, kind, self._available, self.monotonic_ns = head
+    def __init__(self, data: bytes, frame: tuple[int, int, int, int, int, int]) -> None:
+        sequence, kind, self._available, self.monotonic_ns, _, _ = frame
         self._data = data
-        self.write = sequence // 2 - 1
+        self.write = (sequence >> 1) - 1
         """Its number in its region, from 0."""
         self.kind = _KINDS[kind]
         """Sample, step or event."""
@@ -143,9 +142,8 @@ def parse_record(data: bytes) -> Record | None:
     """The record in `RECORD_SIZE` bytes; None for a slot that is empty, in the making or torn."""
     if len(data) != RECORD_SIZE:
         return None
-    head: tuple[int, int, int, int] = _HEAD.unpack_from(data)
-    checksum, sequence_end = _TAIL.unpack_from(data, RECORD_CRC_OFFSET)
-    sequence = head[0]
-    if sequence == 0 or sequence % 2 or sequence_end != sequence or head[1] not in _KINDS:
+    frame: tuple[int, int, int, int, int, int] = _FRAME.unpack(data)
+    sequence, kind, _, _, checksum, sequence_end = frame
+    if sequence == 0 or sequence % 2 or sequence_end != sequence or kind not in _KINDS:
         return None
-    return Record(data, head) if zlib.crc32(data[:RECORD_CRC_OFFSET]) == checksum else None
+    return Record(data, frame) if zlib.crc32(data[:RECORD_CRC_OFFSET]) == checksum else None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 AHEAD: Final = 8
 """The most records read in one go."""
+_USUAL: Final = 2
 _SEQUENCE: Final = struct.Struct("<Q")
 _NEVER: Final = bytes(_SEQUENCE.size)
 """What a slot begins with that was never written."""
@@ -27,58 +28,68 @@ def _stamp(write: int) -> bytes:
 class RegionReader:
     """Follows the writes of one region; reads all of it only at first and when the writer was a lap ahead."""
 
+    __slots__ = (
+        "_ahead", "_at", "_length", "_next", "_stale", "_wanted", "region",
+    )  # fmt: skip
+
     def __init__(self, region: Region, wanted: int) -> None:
         self.region = region
         self._wanted = wanted
         """The most records of the past that are worth decoding."""
         self._next: int | None = None
-        self._expected, self._stale = _stamp(0), _NEVER
-        """What the slot of the next write begins with once it is written, and until then."""
-        self._ahead = 2
+        self._stale = _NEVER
+        """What the slot of the next write begins with until it is written."""
+        self._ahead = _USUAL
         """Records read in one go: those that the last call brought, and the one that is not there yet."""
+        self._at = self._length = 0
+        """The bytes that the next call reads."""
 
     def read(self, descriptor: int) -> tuple[Record, ...]:
         """The records written since the last call, oldest first, at most a lap of them. Raises OSError."""
         if self._next is None:
             return self._scan(descriptor)
-        found: list[Record] = []
-        capacity = self.region.capacity
-        while len(found) < capacity:
-            slot = self._next % capacity
-            count = min(self._ahead, capacity - slot)
-            block = os.pread(descriptor, count * RECORD_SIZE, self.region.offset + slot * RECORD_SIZE)
-            if block.startswith(self._stale):
-                break  # nothing was written since: the usual end
-            fresh = self._fresh(block)
-            found += fresh
-            end = len(fresh) * RECORD_SIZE
-            if end < len(block):
-                if not block.startswith(self._stale, end):
-                    return (*found, *self._more(descriptor, block[end:]))
-                break
-            if not fresh:
-                break
-            self._ahead = AHEAD
-        self._ahead = min(len(found) + 1, AHEAD)
-        return tuple(found)
+        block = os.pread(descriptor, self._length, self._at)
+        if block.startswith(self._stale):
+            return ()  # nothing was written since: the usual end
+        record = parse_record(block[:RECORD_SIZE])
+        if record is None or record.write != self._next:
+            return self._more(descriptor, block)
+        self._go_on(record.write + 1)
+        if len(block) == _USUAL * RECORD_SIZE and block.startswith(self._stale, RECORD_SIZE):
+            return (record,)
+        return self._follow(descriptor, block[RECORD_SIZE:], record)
 
-    def _fresh(self, block: bytes) -> list[Record]:
-        """The records of the block that are the very next writes."""
-        found: list[Record] = []
-        start = 0
-        while block.startswith(self._expected, start):
-            record = parse_record(block[start : start + RECORD_SIZE])
-            if record is None or record.write != self._next:
+    def _follow(self, descriptor: int, block: bytes, first: Record) -> tuple[Record, ...]:
+        """The first new record and those after it, of which `block` may hold some."""
+        found = [first]
+        while len(found) < self.region.capacity:
+            if not block:
+                self._aim(AHEAD)
+                block = os.pread(descriptor, self._length, self._at)
+            if not block or block.startswith(self._stale):
                 break
+            record = parse_record(block[:RECORD_SIZE])
+            if record is None or record.write != self._next:
+                return (*found, *self._more(descriptor, block))
             found.append(record)
             self._go_on(record.write + 1)
-            start += RECORD_SIZE
-        return found
+            block = block[RECORD_SIZE:]
+        self._aim(min(len(found) + 1, AHEAD))
+        return tuple(found)
 
     def _go_on(self, write: int) -> None:
+        """To the slot of that write."""
         capacity = self.region.capacity
-        self._next, self._expected = write, _stamp(write)
+        self._next = write
         self._stale = _NEVER if write < capacity else _stamp(write - capacity)
+        slot = write % capacity
+        self._at = self.region.offset + slot * RECORD_SIZE
+        self._length = min(self._ahead, capacity - slot) * RECORD_SIZE
+
+    def _aim(self, ahead: int) -> None:
+        """Read so many records at the next read, or as many as there are slots."""
+        self._ahead = ahead
+        self._go_on(self._next or 0)
 
     def _more(self, descriptor: int, rest: bytes) -> tuple[Record, ...]:
         """What a scan finds where the slot of the next write holds neither nothing nor its last lap's record:

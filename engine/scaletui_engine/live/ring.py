@@ -9,8 +9,7 @@ import errno
 import os
 import stat
 import zlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scaletui_engine.live.fault import Fault, RingFault
 from scaletui_engine.live.header import MAX_FILE, MAX_RECORDS, Identity, RingHeader, parse_header
@@ -32,10 +31,12 @@ SETTLED: Final = 4
 """Reads that find the same time of the last write before the next one trusts it and goes no further. Several,
 because a file system may count in seconds: a write in the second of the last read would not show."""
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_Records = tuple["tuple[Record, ...]", "tuple[Record, ...]", "tuple[Record, ...]"]
+_NONE: Final[_Records] = ((), (), ())
+_QUIETLY: Final = getattr(os, "O_NOATIME", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class RingReading:
+class RingReading(NamedTuple):
     """What one read of a ring brought: the header, and the records that are new since the last read."""
 
     path: str
@@ -52,6 +53,11 @@ class RingReading:
 
 class RingReader:
     """One ring file and how far it has been read."""
+
+    __slots__ = (
+        "_end", "_file", "_header", "_kind", "_owner", "_plan", "_plan_sequence", "_quiet", "_raw_header",
+        "_reads", "_regions", "_regions_of", "_settled", "_written", "path",
+    )  # fmt: skip
 
     def __init__(self, path: str, owner: int) -> None:
         self.path = path
@@ -78,8 +84,10 @@ class RingReader:
 
     def read(self) -> RingReading | RingFault:
         """Everything new in the file; a fault when it cannot be read as a ring now. Raises nothing."""
+        if self._settled > SETTLED and self._quiet is not None and self._is_untouched():
+            return self._quiet
         try:
-            descriptor = os.open(self.path, _FLAGS)
+            descriptor = _open(self.path)
         except OSError as error:
             return RingFault(
                 self.path, _FAULTS.get(error.errno or 0, Fault.UNREADABLE), os.strerror(error.errno or 0)
@@ -93,17 +101,19 @@ class RingReader:
 
     def _read(self, descriptor: int) -> RingReading | RingFault:
         status = os.fstat(descriptor)
-        refused = self._refuse(status)
-        if refused is not None:
-            return refused
+        kind = status.st_mode, status.st_uid, status.st_dev, status.st_ino
+        if kind != self._kind or status.st_size > MAX_FILE:
+            refused = self._refuse(status)
+            if refused is not None:
+                return refused
         if self._quiet is not None and self._is_settled(status):
             return self._quiet
         self._reads += 1
-        early: tuple[tuple[Record, ...], ...] = ()
+        early: _Records = _NONE
         if self._header is not None and self._plan is not None and self._reads % CHECKED:
             early = self._records(descriptor, self._header)
             if any(early) and self._fits(status.st_size):
-                return self._reading(self._header, early)
+                return RingReading(self.path, self._header, self._plan, self._plan_sequence, *early)
         header = self._read_header(descriptor, status.st_size)
         if not isinstance(header, RingHeader):
             self._quiet = None
@@ -111,9 +121,18 @@ class RingReader:
         self._read_plan(descriptor, header)
         return self._reading(header, early if any(early) else self._records(descriptor, header))
 
-    def _records(self, descriptor: int, header: RingHeader) -> tuple[tuple[Record, ...], ...]:
+    def _records(self, descriptor: int, header: RingHeader) -> _Records:
         samples, steps, events = self._readers(header)
         return samples.read(descriptor), steps.read(descriptor), events.read(descriptor)
+
+    def _is_untouched(self) -> bool:
+        """Whether the same file is there and nobody has written into it."""
+        try:
+            status = os.lstat(self.path)
+        except OSError:
+            return False
+        kind = status.st_mode, status.st_uid, status.st_dev, status.st_ino
+        return kind == self._kind and (status.st_mtime_ns, status.st_size) == self._written
 
     def _is_settled(self, status: os.stat_result) -> bool:
         """Whether nobody has written for so many reads that there can be nothing new."""
@@ -122,11 +141,10 @@ class RingReader:
         self._written = written
         return self._settled > SETTLED
 
-    def _reading(self, header: RingHeader, records: tuple[tuple[Record, ...], ...]) -> RingReading:
+    def _reading(self, header: RingHeader, records: _Records) -> RingReading:
         """The same object again and again while there is nothing new."""
         if any(records):
-            samples, steps, events = records
-            return RingReading(self.path, header, self._plan, self._plan_sequence, samples, steps, events)
+            return RingReading(self.path, header, self._plan, self._plan_sequence, *records)
         quiet = self._quiet
         if quiet is None or quiet.header is not header or quiet.plan_sequence != self._plan_sequence:
             quiet = RingReading(self.path, header, self._plan, self._plan_sequence, (), (), ())
@@ -136,8 +154,6 @@ class RingReader:
     def _refuse(self, status: os.stat_result) -> RingFault | None:
         """Whose file it is and what kind, before a byte of it is believed."""
         kind = status.st_mode, status.st_uid, status.st_dev, status.st_ino
-        if kind == self._kind and status.st_size <= MAX_FILE:
-            return None
         self._kind = None
         if not stat.S_ISREG(status.st_mode):
             return RingFault(self.path, Fault.NOT_A_FILE)
@@ -197,6 +213,17 @@ class RingReader:
             )
         self._regions_of, self._end = header, max(region.end for region in regions)
         return self._regions
+
+
+def _open(path: str) -> int:
+    """A descriptor; one that leaves the time of the last access alone, where the owner of the file asks.
+
+    To note that time costs more than to read a record.
+    """
+    try:
+        return os.open(path, _FLAGS | _QUIETLY)
+    except PermissionError:
+        return os.open(path, _FLAGS)
 
 
 _FAULTS: Final = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.discovery import search
@@ -35,7 +34,7 @@ class RingSource:
         self._owner = os.geteuid() if owner is None else owner
         self._watch = ProcessWatch(self._host)
         self._followed: dict[str, _Followed] = {}
-        self._looked: dict[Process, Sighting] = {}
+        self._looked: dict[tuple[int, int], Sighting] = {}
         self._now_ns = 0
         self._has_changed = False
         """Whether some process may be watched that stands behind no ring any more."""
@@ -49,6 +48,7 @@ class RingSource:
         """Everything new in the folder; a file that cannot be read is a fault and hides no other."""
         self._looked = {}
         self._now_ns = moment.monotonic_ns
+        self._watch.begin()
         place, paths = search(self.folder)
         for path in self._followed.keys() - set(paths):
             del self._followed[path]
@@ -80,7 +80,8 @@ class RingSource:
         if followed is None:
             followed = self._followed[path] = _Followed(path, self._owner, self._host)
         outcome = followed.read()
-        self._has_changed = self._has_changed or followed.has_changed
+        if followed.has_changed:
+            self._has_changed, followed.has_changed = True, False
         if isinstance(outcome, RingFault):
             if followed.process is not None:
                 self._look(followed.process)
@@ -97,15 +98,18 @@ class RingSource:
     def _is_fresh(self, reading: RingReading) -> bool:
         """Whether a sample or a step is so young that its process must live; an event may be its last."""
         newest = reading.samples or reading.steps
-        if reading.events or not newest:
-            return False
-        return abs(self._now_ns - newest[-1].monotonic_ns) < FRESH_NS
+        return (
+            bool(newest)
+            and not reading.events
+            and -FRESH_NS < self._now_ns - newest[-1].monotonic_ns < FRESH_NS
+        )
 
     def _look(self, process: Process) -> Sighting:
         """One look at a process a poll, however many rings it stands behind."""
-        seen = self._looked.get(process)
+        key = process.pid, process.start_ticks
+        seen = self._looked.get(key)
         if seen is None:
-            seen = self._looked[process] = self._watch.look(process, self._now_ns)
+            seen = self._looked[key] = self._watch.look(process, self._now_ns)
         return seen
 
     def _processes(self) -> Iterator[Process]:
@@ -127,12 +131,11 @@ class _Followed:
         self.sighting = UNSEEN
         """What the last poll saw of the process."""
         self.has_changed = False
-        """Whether the last read brought other processes."""
+        """Whether a read brought other processes, and nobody has asked yet."""
 
     def read(self) -> RingReading | RingFault:
         """What is new in the ring."""
         outcome = self._reader.read()
-        self.has_changed = False
         if isinstance(outcome, RingReading) and outcome.header is not self._header:
             self._header = outcome.header
             identity = outcome.header.identity
@@ -140,7 +143,7 @@ class _Followed:
             found = (identity.process, identity.launcher) if is_here else (None, None)
             if found[0] != self.process:
                 self.sighting = UNSEEN
-            self.has_changed = found != (self.process, self.launcher)
+            self.has_changed = self.has_changed or found != (self.process, self.launcher)
             self.process, self.launcher = found
         return outcome
 
@@ -149,8 +152,7 @@ def _joined(first: RingReading, second: RingReading | RingFault) -> RingReading:
     """Both readings of a ring as one."""
     if isinstance(second, RingFault):
         return first
-    return replace(
-        second,
+    return second._replace(
         samples=first.samples + second.samples,
         steps=first.steps + second.steps,
         events=first.events + second.events,

@@ -58,8 +58,28 @@ class Happening:
     held: Held
 
 
+class Deferred:
+    """A frozen value that may come without its fields: they are worked out when one of them is asked for.
+
+    A thousand ranks are looked at every second, and of most of them nobody asks for more than a few fields.
+    Threads may ask at the same time: what is worked out twice is equal. `_work(value, name)`, where there is
+    one, sets that field and maybe others from what changes no more.
+    """
+
+    __slots__ = ("_work",)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """A field that is not set yet."""
+            if name.startswith("_"):
+                raise AttributeError(name)
+            self._work(self, name)
+            return object.__getattribute__(self, name)
+
+
 @dataclass(frozen=True, slots=True)
-class RankView:
+class RankView(Deferred):
     """Everything known about one rank."""
 
     path: str

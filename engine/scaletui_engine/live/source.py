@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from scaletui_engine.live.discovery import Place
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from scaletui_engine.live.watch import Sighting
 
 
-@dataclass(frozen=True, slots=True)
-class RingUpdate:
+class RingUpdate(NamedTuple):
     """What is new about one rank; there is one for every ring that could be read, new records or not."""
 
     reading: RingReading

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import Evidence, Verdict
-from scaletui_engine.live.held import NOTHING, HeldMemo, held, held_on
+from scaletui_engine.live.held import held
 from scaletui_engine.live.history import History, Point
 from scaletui_engine.live.plan_document import JobPlan, PlanFault, parse_plan
 from scaletui_engine.live.prediction import NO_PLAN, UNREAD, Prediction, predict
 from scaletui_engine.live.process import Life
 from scaletui_engine.live.record import Measured
-from scaletui_engine.live.snapshot import Allocator, Happening, RankView
+from scaletui_engine.live.seen import Seen, memos
+from scaletui_engine.live.snapshot import Happening
 from scaletui_engine.live.wave import MOST, WaveSample, phase_of
-from scaletui_probe.layout import Event, Kind, Reason
+from scaletui_engine.live.window import Window
+from scaletui_probe.layout import Event, Kind
 
 if TYPE_CHECKING:
     from scaletui_engine.live.header import RingHeader
-    from scaletui_engine.live.held import Held
     from scaletui_engine.live.process import Host
     from scaletui_engine.live.record import Record
+    from scaletui_engine.live.ring import RingReading
+    from scaletui_engine.live.snapshot import RankView
     from scaletui_engine.live.source import RingUpdate
     from scaletui_engine.live.watch import Sighting
 
@@ -29,16 +31,7 @@ PATIENCE_NS: Final = 5_000_000_000
 """Silence of a living rank that is worth a word, at the usual two samples a second."""
 PATIENT_INTERVALS: Final = 10
 MOST_HAPPENINGS: Final = 16
-_ALLOCATOR: Final = Measured(
-    "allocated", "reserved", "active", "inactive_split", "requested", "reserved_peak", "allocated_peak_seen",
-    "alloc_retries", "ooms",
-)  # fmt: skip
-_LATEST: Final = Measured("step", "step_ns", "driver_free", "driver_total", "host_rss")
 _PEAKS: Final = Measured("allocated", "allocated_peak", "allocated_peak_seen")
-_AS_FIELDS: Final = itemgetter(0, 1, 2, 3, 4, 6, 5, 7, 8)
-"""From the layout's order to that of `Allocator`."""
-_UNCOUNTED: Final = (NOTHING, NOTHING, Reason.NO_STEP_YET, Reason.NO_STEP_YET)
-_NO_FIGURES: Final = (None,) * 5
 _POINT: Final = Measured("step", "step_ns", "allocated", "host_rss")
 OUT_OF_MEMORY: Final = "OutOfMemoryError"
 """The class PyTorch raises when its allocator finds no memory."""
@@ -65,6 +58,13 @@ class PlanReader:
 class TrackedRank:
     """Takes the updates of one ring; `view` and `evidence` are what the job is judged and shown by."""
 
+    __slots__ = (
+        "_at_step", "_elsewhere", "_exited", "_failure", "_gone_ns", "_happenings", "_has_units",
+        "_history", "_host", "_is_plan_due", "_latest", "_newest", "_now", "_plan", "_plan_sequence",
+        "_prediction", "_resets_peak", "_sample", "_sampled_peak", "_seen_ns", "_step", "_told", "_units",
+        "_update", "_view",
+    )  # fmt: skip
+
     def __init__(self, update: RingUpdate, host: Host) -> None:
         self._host = host
         self._history = History()
@@ -74,14 +74,13 @@ class TrackedRank:
         self._latest: Record | None = None
         """The newest that is no event."""
         self._plan_sequence = 0
-        self._is_plan_due = False
+        self._is_plan_due = True
         self._plan: JobPlan | None = None
         self._prediction: Prediction = NO_PLAN
         self._sampled_peak: int | None = None
         self._resets_peak = False
         self._has_units = False
-        self._units: deque[WaveSample] = deque(maxlen=MOST)
-        self._wave: tuple[WaveSample, ...] = ()
+        self._units: Window[WaveSample] = Window(MOST)
         self._exited = False
         self._happenings: deque[Happening] = deque(maxlen=MOST_HAPPENINGS)
         self._told: tuple[Happening, ...] = ()
@@ -91,8 +90,7 @@ class TrackedRank:
         self._elsewhere = False
         self._view: RankView | None = None
         self._update = update
-        self._at_step = HeldMemo(_counted_of, _UNCOUNTED)
-        self._now = HeldMemo(held, NOTHING)
+        self._at_step, self._now = memos()
 
     @property
     def header(self) -> RingHeader:
@@ -108,49 +106,58 @@ class TrackedRank:
     def take(self, update: RingUpdate, now_ns: int, reader: PlanReader) -> None:
         """Take what a poll brought; a plan when the reader has time for it, at the latest in a later poll."""
         reading = update.reading
-        changed = (
-            reading.header.sequence != self.header.sequence or reading.plan_sequence != self._plan_sequence
-        )
+        before = self.header
+        is_other = reading.header is not before and reading.header != before
+        if is_other or reading.plan_sequence != self._plan_sequence:
+            self._is_plan_due = True
         self._update = update
-        self._is_plan_due = self._is_plan_due or changed or self._newest is None
-        if self._is_plan_due and reader.has_time:
-            self._take_plan(reader)
-            self._view = None
-        elif self._is_plan_due and reading.plan is not None and self._prediction is NO_PLAN:
-            self._prediction, self._view = UNREAD, None
-        for records in (reading.steps, reading.samples, reading.events):
-            for record in records:
-                self._take_record(record)
-            if records:
-                self._view = None
+        if self._is_plan_due:
+            self._see_to_plan(reader)
+        if reading.steps or reading.samples or reading.events:
+            self._take_records(reading)
         self._take_sighting(update.rank, now_ns)
 
-    def _take_record(self, record: Record) -> None:
-        if self._newest is None or record.monotonic_ns >= self._newest.monotonic_ns:
-            self._newest = record
-        kind = record.kind
-        if kind is Kind.SAMPLE:
-            self._sample = record
-            self._take_units(record)
-            self._take_peaks(record)
-        elif kind is Kind.STEP:
-            self._step = record
-        else:
-            self._take_event(record)
-            return
+    def _see_to_plan(self, reader: PlanReader) -> None:
+        """Read the plan, or say that it is there and has not been read."""
+        if reader.has_time:
+            self._take_plan(reader)
+            self._view = None
+        elif self._update.reading.plan is not None and self._prediction is NO_PLAN:
+            self._prediction, self._view = UNREAD, None
+
+    def _take_records(self, reading: RingReading) -> None:
+        self._view = None
+        for record in (*reading.steps, *reading.samples, *reading.events):
+            if self._newest is None or record.monotonic_ns >= self._newest.monotonic_ns:
+                self._newest = record
+            if record.kind is Kind.STEP:
+                self._step = record
+                self._take_figures(record, is_point=True)
+            elif record.kind is Kind.SAMPLE:
+                self._sample = record
+                self._take_units(record)
+                self._take_figures(record, is_point=not self._take_peaks(record))
+            else:
+                self._take_event(record)
+
+    def _take_figures(self, record: Record, is_point: bool) -> None:
+        """Steps are points of the past where there is an allocator, samples where there is none."""
         if self._latest is None or record.monotonic_ns >= self._latest.monotonic_ns:
             self._latest = record
-        if (record.get("allocated") is not None) is (kind is Kind.STEP):
-            step, step_ns, allocated, host_rss = record.several(_POINT)
+        if not is_point:
+            return
+        step, step_ns, allocated, host_rss = record.several(_POINT)
+        if (allocated is not None) is (record.kind is Kind.STEP):
             self._history.add(Point(step or 0, record.monotonic_ns, step_ns, allocated, host_rss))
 
-    def _take_peaks(self, sample: Record) -> None:
-        """A lifetime peak that is lower than one seen before was reset by the job."""
+    def _take_peaks(self, sample: Record) -> bool:
+        """Whether there is an allocator. A lifetime peak lower than one seen before was reset by the job."""
         allocated, peak, seen = sample.several(_PEAKS)
-        if allocated is not None:
-            self._sampled_peak = max(allocated, self._sampled_peak or 0)
+        if allocated is not None and (self._sampled_peak is None or allocated > self._sampled_peak):
+            self._sampled_peak = allocated
         if peak is not None and seen is not None and peak < seen:
             self._resets_peak = True
+        return allocated is not None
 
     def _take_units(self, sample: Record) -> None:
         """Keep which units were unsharded, and when in a step that was."""
@@ -160,8 +167,7 @@ class TrackedRank:
         if end is not None and end.get("step") == step:
             phase = phase_of(sample.monotonic_ns, end.monotonic_ns, end.get("step_ns"))
         groups = sample.unsharded_groups.rstrip(b"\0")
-        self._units.append(WaveSample(sample.monotonic_ns, step, phase, groups))
-        self._wave = tuple(self._units)
+        self._units.add(WaveSample(sample.monotonic_ns, step, phase, groups))
 
     def _take_event(self, record: Record) -> None:
         self._happenings.append(_happening(record))
@@ -179,7 +185,7 @@ class TrackedRank:
             plan = reader.read(reading.plan)
             self._plan = plan if isinstance(plan, JobPlan) else None
             self._has_units = self._plan is not None and bool(self._plan.groups)
-            self._prediction = predict(plan)
+            self._prediction = predict(plan, self.header.identity)
 
     def _take_sighting(self, rank: Sighting, now_ns: int) -> None:
         """A process that the table does not know and that still writes lives in another pid namespace."""
@@ -193,14 +199,11 @@ class TrackedRank:
 
     def is_plain(self, now_ns: int) -> bool:
         """Whether it lives, its launcher does, and it publishes: there is nothing to judge."""
-        rank, launcher, newest = self._update.rank, self._update.launcher, self._newest
-        lives = rank.life is Life.ALIVE and launcher.life is Life.ALIVE and not self._elsewhere
-        return (
-            lives
-            and newest is not None
-            and self._failure is None
-            and now_ns - newest.monotonic_ns < PATIENCE_NS
-        )
+        newest = self._newest
+        if newest is None or self._failure is not None or self._elsewhere:
+            return False
+        lives = self._update.rank.life is Life.ALIVE and self._update.launcher.life is Life.ALIVE
+        return lives and now_ns - newest.monotonic_ns < PATIENCE_NS
 
     def evidence(self, now_ns: int) -> Evidence:
         """What is known about its life."""
@@ -232,41 +235,13 @@ class TrackedRank:
         return view
 
     def _make_view(self, verdict: Verdict) -> RankView:
-        newest, step, sample = self._newest, self._step, self._sample or self._step
-        header, latest = self.header, self._latest
-        measured, on_host, states_reason, buffers_reason = self._at_step.of(step)
-        figures = latest.several(_LATEST) if latest else _NO_FIGURES
-        at_step, step_ns, driver_free, driver_total, host_rss = figures
-        return RankView(
-            path=self._update.reading.path,
-            identity=header.identity,
-            verdict=verdict,
-            created_wall_ns=header.created_wall_ns,
-            last_ns=newest.monotonic_ns if newest else header.created_monotonic_ns,
-            last_wall_ns=newest.wall_ns if newest else header.created_wall_ns,
-            same_clock=header.identity.boot_id == self._host.boot_id,
-            step=at_step,
-            step_ns=step_ns,
-            measured_at_step=_get(step, "counted_at_step"),
-            measured=measured,
-            now=self._now.of(sample),
-            on_host=on_host,
-            prediction=self._prediction,
-            plan=self._plan,
-            allocator=_allocator(latest),
-            allocator_reason=_reason(latest, "allocated"),
-            states_reason=states_reason,
-            buffers_reason=buffers_reason,
-            host_rss=host_rss,
-            driver_free=driver_free,
-            driver_total=driver_total,
-            history=self._history.recent,
-            errors=newest.errors if newest else 0,
-            happenings=self._told,
-            wave=self._wave,
-            sampled_peak=self._sampled_peak,
-            resets_peak=self._resets_peak,
-        )
+        """Take everything as it is now; what is shown of it is worked out when somebody asks."""
+        seen = Seen(
+            self._update.reading.path, self.header, self._host.boot_id, self._newest, self._step,
+            self._sample or self._step, self._latest, self._at_step, self._now, self._prediction, self._plan,
+            self._history.past, self._told, self._units.past, self._sampled_peak, self._resets_peak,
+        )  # fmt: skip
+        return seen.view(verdict)
 
 
 def _happening(record: Record) -> Happening:
@@ -279,24 +254,3 @@ def _happening(record: Record) -> Happening:
         allocated=record.get("allocated"),
         held=held(record),
     )
-
-
-def _reason(record: Record | None, measure: str) -> Reason:
-    return Reason.NO_STEP_YET if record is None else record.reason(measure)
-
-
-def _counted_of(step: Record) -> tuple[Held, Held, Reason, Reason]:
-    """What was counted around a step, the part of it on the host, and why states and buffers were not."""
-    reasons = step.reason("weights_host"), step.reason("buffers_host")
-    return held(step), held_on(step, "host"), *reasons
-
-
-def _get(record: Record | None, measure: str) -> int | None:
-    return None if record is None else record.get(measure)
-
-
-def _allocator(record: Record | None) -> Allocator | None:
-    if record is None:
-        return None
-    figures = record.several(_ALLOCATOR)
-    return None if figures[0] is None else Allocator(*_AS_FIELDS(figures))

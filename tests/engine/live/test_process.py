@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from scaletui_engine.live import watch as watch_module
 from scaletui_engine.live.header import Process
 from scaletui_engine.live.process import Host, Life, life_of, this_host
 from scaletui_engine.live.watch import PATIENCE_NS, ProcessWatch
@@ -121,3 +122,44 @@ def test_a_process_that_its_parent_does_not_collect_is_given_a_moment_and_no_mor
     assert watch.descriptors() == ()
     assert watch.look(process, 1 + PATIENCE_NS).life is Life.GONE
     watch.close()
+
+
+def test_of_many_processes_an_end_shows_at_once_and_a_halt_when_their_turn_comes(monkeypatch):
+    monkeypatch.setattr(watch_module, "LOOKED_UP", 1)
+    words = [sys.executable, "-c", "import signal; print(1, flush=True); signal.pause()"]
+    children = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(3)]
+    try:
+        for child in children:
+            child.stdout.readline()
+        watch = ProcessWatch(this_host())
+        first, second, third = (Process(child.pid, start_ticks(child.pid)) for child in children)
+        sights = [look(watch, process).life for process in (first, second, third)]
+        assert sights == [Life.ALIVE] * 3
+        children[0].kill()
+        children[0].wait()
+        assert look(watch, first).life is Life.GONE
+        os.kill(second.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, second.pid, os.WSTOPPED | os.WNOWAIT)
+        assert Life.STOPPED in {look(watch, second).life for _ in range(2)}
+        watch.close()
+    finally:
+        for child in children:
+            child.kill()
+            child.stdout.close()
+            child.wait()
+
+
+def look(watch, process):
+    """A refresh in which one process is asked about."""
+    watch.begin()
+    return watch.look(process, 0)
+
+
+def test_no_more_descriptors_are_held_than_asked_for_and_the_others_are_looked_up(sleeper):
+    process = Process(sleeper.pid, start_ticks(sleeper.pid))
+    watch = ProcessWatch(this_host(), most=0)
+    assert look(watch, process).life is Life.ALIVE
+    assert watch.descriptors() == ()
+    sleeper.kill()
+    sleeper.wait()
+    assert look(watch, process).life is Life.GONE

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tracemalloc
-from itertools import pairwise
 
 import pytest
 from live_rings import MadeUpJob
@@ -12,7 +11,7 @@ from live_rings import MadeUpJob
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.header import parse_header
 from scaletui_engine.live.held import held
-from scaletui_engine.live.history import LONG, RECENT, History, Point
+from scaletui_engine.live.history import RECENT, History, Point
 from scaletui_engine.live.process import Host, Life
 from scaletui_engine.live.record import parse_record
 from scaletui_engine.live.ring import RingReading
@@ -163,14 +162,32 @@ def test_a_cpu_job_says_so(update, make_record):
     assert (rank.allocator, rank.allocator_reason) == (None, Reason.CPU_JOB)
 
 
-def test_history_keeps_the_last_steps_whole_and_the_run_thinned_out():
-    history = History()
-    for step in range(1, 200_001):
+def test_history_keeps_the_last_steps_and_a_past_stays_what_it_was():
+    history, early = History(), None
+    for step in range(1, 20_001):
         history.add(Point(step, step, None, step, None))
-    assert [point.step for point in history.recent] == list(range(200_001 - RECENT, 200_001))
-    steps = [point.step for point in history.long]
-    assert LONG <= len(steps) < 2 * LONG
-    assert len({later - earlier for earlier, later in pairwise(steps)}) == 1
+        history.add(Point(step, step + 1, None, step, None))
+        early = history.past if step == 500 else early
+    steps = [point.step for point in history.recent]
+    assert steps == list(range(20_001 - RECENT, 20_001))
+    assert early is not None
+    assert [point.step for point in early.items] == list(range(501 - RECENT, 501))
+
+
+def test_a_view_that_is_asked_late_tells_what_was_so_at_its_look(update, make_record):
+    store = Store(HOST)
+    looks = []
+    for step in (1, 2, 3):
+        steps = (
+            make_record(Kind.STEP, step * S, step=step, allocated=step, active=step, weights_device=step),
+        )
+        looks.append(take(store, update(steps=steps, samples=(make_record(at_ns=step * S, step=step),))))
+    ranks = [look.jobs[0].ranks[0] for look in looks]
+    assert [[point.step for point in rank.history] for rank in ranks] == [[1], [1, 2], [1, 2, 3]]
+    assert [(rank.step, rank.measured.weights, rank.last_ns) for rank in ranks] == [
+        (step, step, step * S) for step in (1, 2, 3)
+    ]
+    assert not hasattr(ranks[0], "colour")
 
 
 def test_a_day_of_samples_takes_no_more_memory_than_four_hours(update, make_record):
