@@ -13,6 +13,8 @@ import pytest
 from probe.conftest import DEEPSPEED_PYTHON
 from probe.workbench import JOBS, Workbench
 
+from scaletui_engine.live.plan_document import parse_plan
+from scaletui_engine.live.prediction import predict
 from scaletui_probe.layout import Event, Kind, Reason
 
 if TYPE_CHECKING:
@@ -42,6 +44,10 @@ def test_parts_equal_the_count_made_inside_the_job(tmp_path: Path, stage: int, d
         assert {part: measures.get(f"{part}_host") for part in PARTS} == {part: count[part] for part in PARTS}
         kept_whole = ring.last(Kind.EVENT).measures.get("unsharded_weights_host")
         assert kept_whole == count["unsharded_weights"]
+        predicted = predict(parse_plan(json.dumps(ring.plan).encode()), ring.header)
+        assert {part: getattr(predicted.held, part) for part in PARTS} == {
+            part: count[part] for part in PARTS
+        }
         assert measures.get("step") == count["step"]
         assert (measures.get("buffers_host"), measures.reason("buffers_host")) == (None, Reason.NOT_SUPPORTED)
         assert ring.plan["wrapper"] == "deepspeed"

@@ -2,6 +2,7 @@
 
 Source: `_init_group` of each class in torch/optim (torch 2.13). Moments are `zeros_like` the local tensor, so
 they are not padded; every step scalar is a tensor of its own, on the CPU unless `fused` or `capturable`.
+DeepSpeed's Adams (deepspeed/ops/adam, 0.19) count steps in a Python number.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class OptimizerRule:
 def optimizer_rule(name: str, arguments: Mapping[str, object]) -> OptimizerRule | None:
     """The rule for a class by its name with module; None for one that is not known."""
     module, _, kind = name.rpartition(".")
-    known = _RULES.get(kind) if module.startswith("torch.optim") else None
+    known = _RULES.get(kind) if module.startswith("torch.optim") else _OF_DEEPSPEED.get(name)
     if known is None:
         return None
     copies, scalars = known(arguments)
@@ -63,4 +64,8 @@ _RULES: Final[dict[str, Callable[[Mapping[str, object]], tuple[int, int]]]] = {
     "Adadelta": lambda _: (2, 1),
     "Adagrad": lambda _: (1, 1),
     "Rprop": lambda _: (2, 1),
+}
+_OF_DEEPSPEED: Final[dict[str, Callable[[Mapping[str, object]], tuple[int, int]]]] = {
+    "deepspeed.ops.adam.fused_adam.FusedAdam": lambda _: (2, 0),
+    "deepspeed.ops.adam.cpu_adam.DeepSpeedCPUAdam": lambda _: (2, 0),
 }

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import marshal
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from scaletui_engine.live.text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Item = TypeVar("Item")
 
@@ -20,6 +21,8 @@ COLUMNS: Final = (
 )  # fmt: skip
 MOST_ELEMENTS: Final = 1 << 56
 MOST_DIMS: Final = 16
+_PLAIN: Final = 2
+"""The version of marshal's format that writes equal values alike, whoever else refers to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,15 @@ class PlannedOptimizer:
 
 @dataclass(frozen=True, slots=True)
 class PlannedGroup:
-    """One group of parameters that FSDP gathers and reduces together."""
+    """One group of parameters that FSDP gathers and reduces together, or one of ZeRO's."""
 
     name: str
     shards: int
     param_dtype: str | None
     reduce_dtype: str | None
     reshard_after_forward: bool
+    offload: bool = False
+    """Whether what the optimizer reads and keeps lies in host memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +133,32 @@ def _plan(document: dict[str, object]) -> JobPlan:
         coordinate=_list(document.get("coordinate") or [], "coordinate", _whole),
         optimizers=_list(document.get("optimizers"), "optimizers", _optimizer),
         groups=_list(document.get("fsdp_groups"), "fsdp_groups", _group),
-        parameters=tuple(_parameter(columns, row) for row in rows),
+        parameters=tuple(_parameters(columns, rows)),
         parameters_total=_whole(document.get("parameters_total"), "parameters_total"),
     )
 
 
-def _parameter(columns: tuple[str, ...], row: tuple[object, ...]) -> PlannedParameter:
-    if len(row) != len(columns):
-        raise _RefusedError(f"a row of {len(row)} values for {len(columns)} columns")
-    cell = dict(zip(columns, row, strict=True))
+def _parameters(columns: tuple[str, ...], rows: tuple[tuple[object, ...], ...]) -> Iterator[PlannedParameter]:
+    """Every row; what the rows of other ranks had already is taken from them."""
+    at = columns.index("coordinate")
+    others = columns[:at] + columns[at + 1 :]
+    for row in rows:
+        if len(row) != len(columns):
+            raise _RefusedError(f"a row of {len(row)} values for {len(columns)} columns")
+        key = marshal.dumps(cast("Any", row[:at] + row[at + 1 :]), _PLAIN)
+        declared = _declared(others, key)
+        yield _placed(declared, _shared(_list(row[at], declared.name, _whole)))
+
+
+@lru_cache(8_192)
+def _declared(columns: tuple[str, ...], row: bytes) -> PlannedParameter:
+    """What is the same on every rank of a row: all but the coordinate.
+
+    The row comes as `marshal` writes it, which is the cheapest key that tells True from 1.
+    """
+    cell: dict[str, object] = dict(zip(columns, marshal.loads(row), strict=True))
     name = _text(cell["name"], "name")
-    parameter = PlannedParameter(
+    return PlannedParameter(
         name=_shared(name),
         shape=_shared(_shape(cell["shape"], name)),
         dtype=_shared(_text(cell["dtype"], name)),
@@ -148,11 +168,21 @@ def _parameter(columns: tuple[str, ...], row: tuple[object, ...]) -> PlannedPara
         fsdp_group=_maybe_whole(cell["fsdp_group"], name),
         placements=_shared(_list(cell["placements"], name, _text)),
         mesh_shape=_shared(_list(cell["mesh_shape"], name, _whole)),
-        coordinate=_shared(_list(cell["coordinate"], name, _whole)),
+        coordinate=(),
         device=_shared(_text(cell["device"], name)),
     )
-    _check_mesh(parameter)
-    return parameter
+
+
+def _placed(declared: PlannedParameter, coordinate: tuple[int, ...]) -> PlannedParameter:
+    """The parameter on this rank; the declared one itself where it is spread over no mesh."""
+    _check_mesh(declared, coordinate)
+    if not coordinate:
+        return declared
+    return PlannedParameter(
+        declared.name, declared.shape, declared.dtype, declared.trainable, declared.optimizer,
+        declared.param_group, declared.fsdp_group, declared.placements, declared.mesh_shape, coordinate,
+        declared.device,
+    )  # fmt: skip
 
 
 def _shared(value: Item) -> Item:
@@ -165,10 +195,10 @@ def _kept(value: object) -> object:
     return value
 
 
-def _check_mesh(parameter: PlannedParameter) -> None:
-    sizes = {len(parameter.placements), len(parameter.mesh_shape), len(parameter.coordinate)}
-    inside = all(at < size for at, size in zip(parameter.coordinate, parameter.mesh_shape, strict=False))
-    if len(sizes) > 1 or not inside:
+def _check_mesh(parameter: PlannedParameter, coordinate: tuple[int, ...]) -> None:
+    axes = len(parameter.mesh_shape)
+    inside = all(at < size for at, size in zip(coordinate, parameter.mesh_shape, strict=False))
+    if not len(parameter.placements) == axes == len(coordinate) or not inside:
         raise _RefusedError(f"{parameter.name}: placements, mesh and coordinate do not belong together")
 
 
@@ -200,6 +230,7 @@ def _group(value: object, where: str) -> PlannedGroup:
         param_dtype=_maybe_text(table.get("param_dtype"), where),
         reduce_dtype=_maybe_text(table.get("reduce_dtype"), where),
         reshard_after_forward=table.get("reshard_after_forward") is True,
+        offload=table.get("offload") is True,
     )
 
 

@@ -1,0 +1,120 @@
+"""ZeRO's partitions by hand, and as DeepSpeed 0.19.8 held them in a real job.
+
+The job is tests/probe/jobs/zero.py on two ranks: three layers, their weights in one parameter group and their
+biases in the other. `tests/probe/test_zero_jobs.py` runs it where there is a DeepSpeed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from scaletui_engine.live.plan_document import (
+    JobPlan,
+    OptimizerGroup,
+    PlannedGroup,
+    PlannedOptimizer,
+    PlannedParameter,
+)
+from scaletui_engine.live.prediction import Unpredicted, predict
+
+PARTS = ("weights", "gradients", "optimizer", "master_weights")
+SHAPES = ((310, 170), (170, 310), (1, 170), (310,), (170,), (1,))
+ADAMW = PlannedOptimizer("torch.optim.adamw.AdamW", (OptimizerGroup({"amsgrad": False}),))
+
+
+@dataclass
+class Seat:
+    """Which of how many ranks."""
+
+    rank: int
+    world_size: int = 2
+
+
+def plan_of(stage: int, dtype: str = "bfloat16", shards: int = 2, **plan: object) -> JobPlan:
+    rows = tuple(
+        PlannedParameter(f"p{index}", shape, dtype, True, None, None, index // 3, (), (), (), "cpu")
+        for index, shape in enumerate(SHAPES)
+    )
+    groups = tuple(
+        PlannedGroup(f"zero{stage}.{number}", shards, dtype, None, stage == 3) for number in (0, 1)
+    )
+    found = JobPlan(1, "deepspeed", (), (), (), (ADAMW,), groups, rows, len(rows))
+    return replace(found, **plan)
+
+
+HELD = {
+    (1, "bfloat16", 0): (212112, 422564, 424232, 212112),
+    (1, "bfloat16", 1): (212112, 317852, 424232, 212112),
+    (1, "float32", 0): (424224, 633984, 424232, 212112),
+    (1, "float32", 1): (424224, 424560, 424232, 212112),
+    (2, "bfloat16", 0): (212112, 422564, 424232, 212112),
+    (2, "bfloat16", 1): (212112, 317852, 424232, 212112),
+    (2, "float32", 0): (424224, 633984, 424232, 212112),
+    (2, "float32", 1): (424224, 424560, 424232, 212112),
+    (3, "bfloat16", 0): (106052, 317192, 424216, 212104),
+    (3, "bfloat16", 1): (106052, 317192, 424216, 212104),
+    (3, "float32", 0): (212104, 423244, 424216, 212104),
+    (3, "float32", 1): (212104, 423244, 424216, 212104),
+}
+"""Stage, dtype and rank -> the bytes of `PARTS` that a garbage collector found in the job itself."""
+
+
+@pytest.mark.parametrize(("stage", "dtype", "rank"), HELD, ids=str)
+def test_what_a_real_job_held(stage, dtype, rank):
+    prediction = predict(plan_of(stage, dtype), Seat(rank))
+    assert tuple(getattr(prediction.held, part) for part in PARTS) == HELD[stage, dtype, rank]
+    assert prediction.reason is Unpredicted.NOTHING
+
+
+def test_three_elements_on_two_ranks_by_hand():
+    """A buffer of 3 is padded to 4: rank 1 holds one element of the parameter and one of padding."""
+    row = PlannedParameter("p", (3,), "bfloat16", True, None, None, 0, (), (), (), "cpu")
+    group = PlannedGroup("zero2.0", 2, "bfloat16", None, False)
+    plan = plan_of(2, groups=(group,), parameters=(row,), parameters_total=1)
+    held = predict(plan, Seat(1)).held
+    assert (held.weights, held.master_weights, held.optimizer) == (4 * 2, 2 * 4, 2 * 2 * 4 + 4)
+    assert held.gradients == 2 * 4 + 3 * 2
+
+
+@pytest.mark.parametrize(
+    ("plan", "seat", "reason", "missing"),
+    [
+        pytest.param(plan_of(2), None, Unpredicted.WRAPPER, {"gradients"}, id="who it is, is not known"),
+        pytest.param(plan_of(2), Seat(0, 4), Unpredicted.WRAPPER, {"gradients"}, id="other parallelism"),
+        pytest.param(plan_of(3), None, Unpredicted.NOTHING, set(), id="stage 3 is alike on all ranks"),
+        pytest.param(
+            plan_of(1, groups=tuple(replace(group, offload=True) for group in plan_of(1).groups)),
+            Seat(0),
+            Unpredicted.WRAPPER,
+            {"gradients"},
+            id="offload",
+        ),
+        pytest.param(
+            plan_of(3, optimizers=(replace(ADAMW, name="my.Adam"),)),
+            Seat(0),
+            Unpredicted.OPTIMIZER,
+            {"optimizer"},
+            id="an optimizer without a rule",
+        ),
+        pytest.param(
+            plan_of(3, optimizers=(ADAMW, replace(ADAMW, name="torch.optim.sgd.SGD"), ADAMW)),
+            Seat(0),
+            Unpredicted.OPTIMIZER,
+            {"optimizer"},
+            id="unlike optimizers for groups that cannot be told apart",
+        ),
+        pytest.param(plan_of(1, groups=()), Seat(0), Unpredicted.WRAPPER, set(PARTS), id="another wrapper"),
+        pytest.param(plan_of(1, "int3"), Seat(0), Unpredicted.DTYPE, set(PARTS), id="no such dtype"),
+    ],
+)
+def test_what_has_no_rule_is_left_out_and_said(plan, seat, reason, missing):
+    prediction = predict(plan, seat)
+    assert {part for part in PARTS if getattr(prediction.held, part) is None} == missing
+    assert prediction.reason is reason
+
+
+def test_deepspeeds_own_adam_keeps_no_step_tensor():
+    fused = PlannedOptimizer("deepspeed.ops.adam.fused_adam.FusedAdam", (OptimizerGroup({}),))
+    assert predict(plan_of(3, optimizers=(fused,)), Seat(0)).held.optimizer == 424216 - 8
