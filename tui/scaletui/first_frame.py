@@ -33,14 +33,15 @@ def first_frame(options: ScreenOptions) -> Iterator[None]:
         yield
         return
     before = {number: signal.signal(number, _end) for number in SIGNALS}
+    is_left = False
     try:
         with suppress(OSError):
             _write(ENTER + _picture(options, os.environ))
         yield
-    except BaseException:
-        _write(LEAVE)
-        raise
+        is_left = True
     finally:
+        if not is_left:
+            _write(LEAVE)
         for number, handler in before.items():
             signal.signal(number, handler)
 
