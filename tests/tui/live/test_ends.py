@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 from live_ranks import S
 
-from scaletui.state.live import LiveState, arrived, filtered, folded_ranks, ordered, rank, rank_of_number
+from scaletui.state.live import (
+    LiveState,
+    acknowledge,
+    arrived,
+    filtered,
+    folded_ranks,
+    job,
+    ordered,
+    other_job,
+    rank,
+    rank_of_number,
+)
 from scaletui.text.glyphs import ASCII
 from scaletui.view.box import Box
 from scaletui.view.live_alerts import alert_rows
@@ -114,16 +125,16 @@ def test_a_rank_that_ended_before_anybody_looked_folds_by_its_last_word(
 def test_a_replay_that_goes_back_unfolds(
     make_rank: Callable[..., RankView], job_of: Callable[..., JobView]
 ) -> None:
-    job = job_of(make_rank(0), make_rank(1, path="r1", last_ns=40 * S, what=What.KILLED))
-    state = arrived(arrived(LiveState(), at(200, job)), at(41, job))
+    found = job_of(make_rank(0), make_rank(1, path="r1", last_ns=40 * S, what=What.KILLED))
+    state = arrived(arrived(LiveState(), at(200, found)), at(41, found))
     assert len(ordered(state)) == 2
 
 
 def test_a_job_that_has_ended_keeps_its_rows(
     make_rank: Callable[..., RankView], job_of: Callable[..., JobView]
 ) -> None:
-    job = job_of(*(make_rank(number, path=f"r{number}", what=What.KILLED) for number in (0, 1)))
-    assert len(ordered(arrived(LiveState(), at(1_000_000, job)))) == 2
+    found = job_of(*(make_rank(number, path=f"r{number}", what=What.KILLED) for number in (0, 1)))
+    assert len(ordered(arrived(LiveState(), at(1_000_000, found)))) == 2
 
 
 def test_the_job_and_the_rank_of_a_process_are_looked_at_once_they_are_there(
@@ -138,6 +149,29 @@ def test_the_job_and_the_rank_of_a_process_are_looked_at_once_they_are_there(
     state = arrived(state, at(2, first, second))
     assert (state.job, state.rank, state.sought) == ("b", 3, None)
     assert {alert.job for alert in state.alerts} <= {"b"}
+
+
+def test_the_job_that_is_followed_does_not_make_room_for_another_before_its_end_was_seen(
+    make_rank: Callable[..., RankView], job_of: Callable[..., JobView]
+) -> None:
+    ends = {what: job_of(make_rank(0, what=what), name="a") for what in (What.KILLED, What.FINISHED)}
+    runs, other = job_of(make_rank(0), name="a"), job_of(make_rank(0), name="b")
+    both = arrived(arrived(LiveState(), at(1, runs)), at(2, other, runs))
+    fallen = arrived(both, at(3, other, ends[What.KILLED]))
+    for state, name in (
+        (both, "a"),
+        (fallen, "a"),
+        (arrived(fallen, at(4, other, ends[What.KILLED])), "a"),
+        (acknowledge(fallen), "b"),
+        (arrived(acknowledge(fallen), at(4, other, ends[What.KILLED])), "b"),
+        (arrived(both, at(3, other, ends[What.FINISHED])), "b"),
+        (arrived(both, at(3, other)), "b"),
+        (arrived(arrived(LiveState(), at(1, ends[What.KILLED])), at(2, other, ends[What.KILLED])), "b"),
+        (arrived(other_job(both, -1), at(3, runs, other)), "b"),
+    ):
+        looked_at = job(state)
+        assert looked_at is not None
+        assert looked_at.id == name
 
 
 def test_rings_that_are_not_read_are_told_beside_a_job(

@@ -10,6 +10,8 @@ from scaletui.state.live_heat import Measure
 from scaletui.state.live_list import listed, worst_of
 from scaletui_engine.compat import StrEnum
 from scaletui_engine.live.alerts import acknowledged, alerts_after
+from scaletui_engine.live.evidence import RankState
+from scaletui_engine.live.judgement import is_troubled
 from scaletui_engine.live.order import Order
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class LiveState:
     """The same as `shown`, but for a picture that stands still."""
     job: str | None = None
     """The job that is looked at; None follows the first one."""
+    stays: bool = False
+    """Whether that job was not chosen, but is followed for as long as there is news of it."""
     rank: int | None = None
     """The rank that is looked at; None follows the first in the list."""
     paused: bool = False
@@ -57,7 +61,7 @@ class LiveState:
     batches: tuple[tuple[str, Batch], ...] = ()
     """Job -> micro-batch and sequence as a person told them."""
     sought: tuple[int, int] | None = None
-    """A process, by its number and its start in ticks, whose rank is to be looked at; None once it was found."""
+    """A process, by its number and its start in ticks, whose rank is looked for; None once it is found."""
     endings: Endings = field(default_factory=Endings)
     """Since when ranks are over."""
 
@@ -70,9 +74,8 @@ def arrived(state: LiveState, snapshot: Snapshot) -> LiveState:
         shown=state.shown if state.paused else snapshot,
         endings=endings_after(state.endings, snapshot),
     )
-    later = _found(later, snapshot)
-    looked_at = next((job for job in snapshot.jobs if job.id == later.job), None)
-    looked_at = looked_at or next(iter(snapshot.jobs), None)
+    later = _stayed(_found(later, snapshot), state, snapshot)
+    looked_at = _looked_at(later)
     if looked_at is None:
         return later
     return replace(later, alerts=alerts_after(state.alerts, looked_at, snapshot.moment))
@@ -84,13 +87,33 @@ def _found(state: LiveState, snapshot: Snapshot) -> LiveState:
         for rank in job.ranks:
             process = rank.identity.process
             if (process.pid, process.start_ticks) == state.sought:
-                return replace(state, job=job.id, rank=rank.identity.rank, sought=None)
+                return replace(state, job=job.id, stays=False, rank=rank.identity.rank, sought=None)
     return state
 
 
+def _stayed(later: LiveState, before: LiveState, snapshot: Snapshot) -> LiveState:
+    """Looking at the job that is followed for as long as it runs, and after that where something befell it:
+    one that has just begun does not take its place."""
+    looked_at = _looked_at(before)
+    if looked_at is None or (later.job is not None and not later.stays):
+        return later
+    now = next((job for job in snapshot.jobs if job.id == looked_at.id), None)
+    is_kept = now is not None and (now.state is RankState.RUNNING or any(map(is_troubled, now.ranks)))
+    if not is_kept or not (later.stays or looked_at.state is RankState.RUNNING):
+        return replace(later, job=None, stays=False)
+    return replace(later, job=looked_at.id, stays=True)
+
+
+def _looked_at(state: LiveState) -> JobView | None:
+    """The job that is looked at in the newest snapshot."""
+    found = () if state.newest is None else state.newest.jobs
+    return next((job for job in found if job.id == state.job), next(iter(found), None))
+
+
 def acknowledge(state: LiveState) -> LiveState:
-    """Every alert has been seen."""
-    return replace(state, alerts=acknowledged(state.alerts))
+    """Every alert has been seen; a job that was only followed is left for one that runs."""
+    job = None if state.stays else state.job
+    return replace(state, alerts=acknowledged(state.alerts), job=job, stays=False)
 
 
 def paused(state: LiveState) -> LiveState:
@@ -172,7 +195,7 @@ def other_job(state: LiveState, direction: int) -> LiveState:
     if not found:
         return state
     place = min(max(job_index(state) + direction, 0), len(found) - 1)
-    return replace(state, job=found[place].id, rank=None)
+    return replace(state, job=found[place].id, stays=False, rank=None)
 
 
 def other_order(state: LiveState) -> LiveState:
