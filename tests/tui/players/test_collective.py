@@ -197,6 +197,8 @@ def test_the_first_line_answers_the_question(collective: MakeSight) -> None:
     assert (
         wide == "ring all-reduce of 1 GiB over 8 ranks: step 3 of 14, r0 sent 384 MiB of 1.8 GiB (2(n-1)/n)"
     )
+    whole = text(answer_row(collective("ring-broadcast", 8, 1), 120, PENS["unicode"])).strip()
+    assert whole.endswith("r0 sent 128 MiB of 1 GiB")
     narrow = text(answer_row(sight, 80, PENS["unicode"])).strip()
     assert narrow == "ring all-reduce of 1 GiB over 8 ranks: step 3 of 14, r0 sent 384 MiB of 1.8 GiB"
 

@@ -15,6 +15,7 @@ from scaletui.screens.collective_player import CollectivePlayer
 from scaletui.screens.mode import screen_bindings
 from scaletui.screens.sharding import ShardingScreen
 from scaletui.screens.step_player import StepPlayer
+from scaletui.state.collective_choice import next_way
 from scaletui.state.playback import SPEEDS
 from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.step_frames import Act
@@ -272,3 +273,14 @@ async def test_another_scenario_is_played_from_its_start(make_app: MakeApp) -> N
         await press(pilot)
         assert player.index == 0
         assert player.scenario is app.editing.scenario
+
+
+async def test_the_only_algorithm_plays_on(make_app: MakeApp) -> None:
+    """A reduce-scatter has a ring and nothing else: asking for another one takes no step back."""
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "c", "full_stop", "full_stop")
+        chosen = collective(app).choice
+        assert next_way(chosen) == chosen
+        await press(pilot, "a")
+        assert (collective(app).choice, collective(app).index) == (chosen, 2)

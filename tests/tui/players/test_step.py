@@ -225,6 +225,11 @@ def test_the_peak_is_marked(step: MakeSight) -> None:
     assert frame_name(sight.step, sight.step.frames[sight.step.peak]) == "reduce embedding and head"
 
 
+def test_a_peak_between_two_steps_is_at_no_unit(step: MakeSight) -> None:
+    head = text(chart_rows(step(Strategy.ZERO1, 0), Box(80, 2), PEN)[0])
+    assert head.rstrip().endswith("GiB, between two steps")
+
+
 def test_the_chart_stacks_the_parts(step: MakeSight) -> None:
     rows = chart_rows(step(Strategy.FSDP, 0), Box(80, 8), PEN)[1:-1]
     assert len(rows) == 8

@@ -92,7 +92,9 @@ class CollectivePlayer(FramesPlayer):
         header.rebuild()
 
     def choose(self, choice: Choice) -> None:
-        """Another collective: from its start, at the reader's rank where there is one."""
+        """Another collective: from its start, at the reader's rank where there is one; the same plays on."""
+        if choice == self.choice:
+            return
         self.choice = choice
         rank = min(self.look.rank, choice.played.ranks - 1)
         look = replace(self.look, rank=rank)

@@ -90,8 +90,8 @@ def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
 
 
 def _is_formula(sight: Sight) -> bool:
-    """Whether the rank is one of those that send most, which the formula is of."""
-    return sight.total == sight.volume.factor * sight.played.payload
+    """Whether the rank is one of those that send most, which the formula is of, and there is one to tell."""
+    return sight.volume.factor != 1 and sight.total == sight.volume.factor * sight.played.payload
 
 
 def step_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from scaletui.text.explain import explain
-from scaletui.text.language import tr
+from scaletui.text.language import N_, tr
 from scaletui.view.bars import Bar, bar_rows
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.box import Box
@@ -33,7 +33,8 @@ def chart_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     """The rule with the peak, the curve, the phases; the playhead's row comes beneath."""
     step, room = sight.step, box.width - LABEL
     peak = step.frames[step.peak]
-    text = tr("peak {size} at {where}", size=pen.numbers.bytes(peak.total), where=frame_name(step, peak))
+    said = N_("peak {size}, {where}") if peak.act is Act.START else N_("peak {size} at {where}")
+    text = tr(said, size=pen.numbers.bytes(peak.total), where=frame_name(step, peak))
     head = rule_row(tr("held, no activations"), box.width, pen, [(box.width, text)])
     columns = curve_of(step, room)
     curve = stacked_rows(columns, Box(room, box.height), pen)
