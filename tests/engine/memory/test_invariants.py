@@ -18,7 +18,7 @@ from scaletui_engine.memory.fsdp2 import ParameterShape, Shard, sharded_bytes
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.model import Arch
 from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
-from scaletui_engine.runtime import Attention, Lora, OptimizerLoop, RouterWeights, Runtime
+from scaletui_engine.runtime import Attention, Lora, LossKernel, OptimizerLoop, RouterWeights, Runtime
 
 if TYPE_CHECKING:
     from scaletui_engine.memory.budget import StageBudget
@@ -74,7 +74,10 @@ def runtimes(draw: st.DrawFn) -> Runtime:
         optimizer_loop=draw(st.sampled_from(OptimizerLoop)),
         compile=draw(st.booleans()),
         dropout=draw(st.booleans()),
+        loss=draw(st.sampled_from(LossKernel)),
         split_root=draw(st.booleans()),
+        reshard_root=draw(st.booleans()),
+        traced=draw(st.booleans()),
         no_sync=draw(st.booleans()),
         activation_offload=draw(st.booleans()),
         float8=draw(st.booleans()),

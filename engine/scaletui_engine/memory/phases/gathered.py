@@ -104,11 +104,15 @@ def _at_loss(contents: Contents) -> tuple[Term, ...]:
 
 
 def _at_head(contents: Contents) -> tuple[Term, ...]:
-    """The logits' gradient exists, the output projection's is made; a freed root is gathered again."""
+    """The logits' gradient exists, the output projection's is made; a freed root is gathered again.
+
+    What a compiled graph gathers is used where it lies.
+    """
     recipe = contents.load.precision
     split = splits_root(contents)
     elements = contents.head.numel if split and contents.head else contents.root_numel
-    again = contents.load.plan.runtime.reshard_root or split
+    runtime = contents.load.plan.runtime
+    again = (runtime.reshard_root or split) and not runtime.traced
     return (
         layers(contents),
         *head_entry(contents),

@@ -62,7 +62,8 @@ def whole_layers(contents: Contents, prefetched: int, backward: int | None = Non
     load, runtime = contents.load, contents.load.plan.runtime
     item, every = load.precision.compute, contents.layers_numel
     unit = contents.largest.unit.numel if contents.largest else 0
-    buffer = ("unsharded", GATHERING, min(unit * prefetched, every) * item)
+    ahead = 0 if runtime.traced else min(unit * prefetched, every)
+    buffer = ("unsharded", GATHERING, ahead * item)
     if load.framework is Framework.DEEPSPEED:
         live = min(runtime.zero_live + runtime.zero_prefetch, every)
         return (("unsharded", "unsharded.live", live * item), buffer)
@@ -74,7 +75,7 @@ def whole_layers(contents: Contents, prefetched: int, backward: int | None = Non
     if backward is None and runtime.reshard_last:
         return ()
     layer = ("unsharded", "unsharded.layer", unit * item)
-    return (layer, buffer) if prefetched and not runtime.traced else (layer,)
+    return (layer, buffer) if ahead else (layer,)
 
 
 def _share(contents: Contents, layers: int) -> int:
