@@ -376,3 +376,13 @@ def test_pytorch_189902_work_is_told_beside_tokens(scenario: Make, sight: See) -
     assert "causal work is even; cut in runs, 1.50 times on the last rank" in "\n".join(
         texts(cursor_rows(found, 140, PEN))
     )
+
+
+@pytest.mark.parametrize(
+    ("parameter", "said"), [("layers.{layer}.attention_norm", True), ("layers.{layer}.attention.wq", False)]
+)
+def test_small_parameters_have_no_second_copy(scenario: Make, sight: See, parameter: str, said: bool) -> None:
+    plan = scenario(strategy=Strategy.ZERO3, runtime=Runtime(zero_hpz=4))
+    found = sight(plan, part=Part.SECONDARY, parameter=parameter)
+    words = "\n".join(texts(cursor_rows(found, 140, PEN)))
+    assert ("it has no second copy" in words) is said

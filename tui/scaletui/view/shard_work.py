@@ -8,6 +8,7 @@ from scaletui.text.language import tr
 from scaletui_engine.sharding.context import HeadTail
 from scaletui_engine.sharding.fused_qkv import qkv_work
 from scaletui_engine.sharding.part import Part
+from scaletui_engine.sharding.tensor_map import Flat
 
 if TYPE_CHECKING:
     from scaletui_engine.sharding.megatron_tp import HeadRows
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def work_texts(view: ParameterView, rank: int) -> tuple[str, ...]:
-    """What a rank stores of the fused matrix and what it computes; nothing where that is the same."""
+    """What a rank stores of the fused matrix and what it computes; nothing where that is the same.
+
+    Of a second copy, whether there is one.
+    """
+    if view.part is Part.SECONDARY and view.map.flat is Flat.NONE:
+        return (tr("small enough to stay whole: it has no second copy"),)
     found = qkv_work(view.scenario, view.named.tensor.name, rank)
     if found is None:
         return causal_texts(view)
