@@ -62,6 +62,16 @@ class ZeroGroup:
         """Bytes of weights that each rank keeps."""
         return self.item * (self.buffer.padded if self.stage < 3 else self.partition)
 
+    def copy(self, rank: int) -> int:
+        """Bytes of the partition's gradients as the optimizer reads them, where they are a copy.
+
+        PyTorch flattens one tensor alone into a view of it, and converts nothing that has its dtype already.
+        """
+        tensors = len(self.numels)
+        if self.stage < 3:
+            tensors = len(self.buffer.parts(rank)) + (self.buffer.padding(rank) > 0)
+        return 0 if tensors == 1 and self.item == MASTER else MASTER * self.partition
+
     def gradients(self, rank: int, is_first: bool) -> int:
         """Bytes of gradients in the parameters' dtype when the first group's turn has come."""
         if self.stage == 3:
@@ -107,4 +117,4 @@ def _gradients(groups: Sequence[ZeroGroup], rank: int | None) -> int | None:
     if any(group.offload for group in groups) or (needs_rank and rank is None):
         return None
     in_parameters_dtype = (group.gradients(rank or 0, group is groups[0]) for group in groups)
-    return MASTER * groups[0].partition + sum(in_parameters_dtype)
+    return groups[0].copy(rank or 0) + sum(in_parameters_dtype)

@@ -1,7 +1,7 @@
 """ZeRO's partitions by hand, and as DeepSpeed 0.19.8 held them in a real job.
 
-The job is tests/probe/jobs/zero.py on two ranks: three layers, their weights in one parameter group and their
-biases in the other. `tests/probe/test_zero_jobs.py` runs it where there is a DeepSpeed.
+The job is tests/probe/jobs/zero.py on two to four ranks: three layers, their weights in one parameter group
+and their biases in the other. `tests/probe/test_zero_jobs.py` runs it where there is a DeepSpeed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHAPES = ((310, 170), (170, 310), (1, 170), (310,), (170,), (1,))
 ADAMW = PlannedOptimizer("torch.optim.adamw.AdamW", (OptimizerGroup({"amsgrad": False}),))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Seat:
     """Which of how many ranks."""
 
@@ -45,26 +45,34 @@ def plan_of(stage: int, dtype: str = "bfloat16", shards: int = 2, **plan: object
 
 
 HELD = {
-    (1, "bfloat16", 0): (212112, 422564, 424232, 212112),
-    (1, "bfloat16", 1): (212112, 317852, 424232, 212112),
-    (1, "float32", 0): (424224, 633984, 424232, 212112),
-    (1, "float32", 1): (424224, 424560, 424232, 212112),
-    (2, "bfloat16", 0): (212112, 422564, 424232, 212112),
-    (2, "bfloat16", 1): (212112, 317852, 424232, 212112),
-    (2, "float32", 0): (424224, 633984, 424232, 212112),
-    (2, "float32", 1): (424224, 424560, 424232, 212112),
-    (3, "bfloat16", 0): (106052, 317192, 424216, 212104),
-    (3, "bfloat16", 1): (106052, 317192, 424216, 212104),
-    (3, "float32", 0): (212104, 423244, 424216, 212104),
-    (3, "float32", 1): (212104, 423244, 424216, 212104),
+    (1, "bfloat16", Seat(0)): (212112, 422564, 424232, 212112),
+    (1, "bfloat16", Seat(1)): (212112, 317852, 424232, 212112),
+    (1, "float32", Seat(0)): (424224, 633984, 424232, 212112),
+    (1, "float32", Seat(1)): (424224, 424560, 424232, 212112),
+    (2, "bfloat16", Seat(0)): (212112, 422564, 424232, 212112),
+    (2, "bfloat16", Seat(1)): (212112, 317852, 424232, 212112),
+    (2, "float32", Seat(0)): (424224, 633984, 424232, 212112),
+    (2, "float32", Seat(1)): (424224, 424560, 424232, 212112),
+    (2, "float32", Seat(0, 3)): (424224, 212040, 282824, 141408),
+    (2, "float32", Seat(1, 3)): (424224, 564280, 282824, 141408),
+    (2, "float32", Seat(2, 3)): (424224, 352944, 282824, 141408),
+    (1, "bfloat16", Seat(0, 4)): (212128, 211596, 212136, 106064),
+    (1, "bfloat16", Seat(1, 4)): (212128, 316996, 212136, 106064),
+    (1, "bfloat16", Seat(2, 4)): (212128, 211936, 212136, 106064),
+    (1, "bfloat16", Seat(3, 4)): (212128, 211672, 212136, 106064),
+    (1, "float32", Seat(2, 4)): (424256, 212720, 212136, 106064),
+    (1, "float32", Seat(3, 4)): (424256, 317768, 212136, 106064),
+    (3, "bfloat16", Seat(0)): (106052, 317192, 424216, 212104),
+    (3, "float32", Seat(1)): (212104, 423244, 424216, 212104),
+    (3, "float32", Seat(2, 3)): (141412, 282176, 282832, 141412),
 }
-"""Stage, dtype and rank -> the bytes of `PARTS` that a garbage collector found in the job itself."""
+"""Stage, dtype and rank -> the bytes of `PARTS` that were counted in the job itself."""
 
 
-@pytest.mark.parametrize(("stage", "dtype", "rank"), HELD, ids=str)
-def test_what_a_real_job_held(stage, dtype, rank):
-    prediction = predict(plan_of(stage, dtype), Seat(rank))
-    assert tuple(getattr(prediction.held, part) for part in PARTS) == HELD[stage, dtype, rank]
+@pytest.mark.parametrize(("stage", "dtype", "seat"), HELD, ids=str)
+def test_what_a_real_job_held(stage, dtype, seat):
+    prediction = predict(plan_of(stage, dtype, seat.world_size), seat)
+    assert tuple(getattr(prediction.held, part) for part in PARTS) == HELD[stage, dtype, seat]
     assert prediction.reason is Unpredicted.NOTHING
 
 
