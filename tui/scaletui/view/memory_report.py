@@ -13,12 +13,13 @@ from scaletui.view.bars import Bar, bar_rows
 from scaletui.view.cells import width_of
 from scaletui.view.row import Row, Span
 from scaletui.view.table import GAP, Column, table_rows
+from scaletui_engine.memory.budget import ByteRange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scaletui.view.pen import Pen
-    from scaletui_engine.memory.budget import ByteRange, MemoryBudget, StageBudget
+    from scaletui_engine.memory.budget import MemoryBudget, StageBudget
     from scaletui_engine.scenario import Scenario
     from scaletui_engine.tensors.count import ParameterCount
 
@@ -154,8 +155,13 @@ def _ranges(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:
     """What the figures beside the allocated bytes are, and what was assumed."""
     number, stage = pen.numbers, budget.peak
     nominal = tr("nominal: no source says what the driver reports") if budget.capacity_is_nominal else ""
-    named = ((tr("reserved"), stage.reserved), (tr("outside"), stage.outside))
-    spans = [(name, _from_to(span, pen), explain(span.why)) for name, span in named]
+    held, outside = stage.reserved, stage.outside
+    driver = ByteRange(held.low + outside.low, held.high + outside.high, "")
+    spans = [
+        (tr("reserved"), _from_to(held, pen), explain(held.why)),
+        (tr("outside"), _from_to(outside, pen), explain(outside.why)),
+        (tr("driver"), _from_to(driver, pen), tr("both together, as nvidia-smi shows them")),
+    ]
     names = max(width_of(name) for name in (*(name for name, *_ in spans), tr("capacity")))
     room = width - names - max(width_of(amounts) for _, amounts, _ in spans) - 2 * GAP
     lines = [line for span in spans for line in _range(span, room)]
