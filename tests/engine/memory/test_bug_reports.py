@@ -13,7 +13,7 @@ from scaletui_engine.defaults import Choices, scenario_from
 from scaletui_engine.memory import evaluate
 from scaletui_engine.memory.contents import Contents, contents_of
 from scaletui_engine.memory.conventions.accelerate import training_usage
-from scaletui_engine.memory.conventions.deepspeed import DeepspeedCase, zero2_needs
+from scaletui_engine.memory.conventions.deepspeed import DeepspeedCase, zero2_documented, zero2_needs
 from scaletui_engine.memory.explain import explain
 from scaletui_engine.memory.host import host_budget
 from scaletui_engine.memory.inflight import Pipeline, in_flight
@@ -112,6 +112,15 @@ def test_deepspeed_5099_zero_2_by_the_code_and_by_the_paper() -> None:
     states = held.weights + held.gradients + held.optimizer + held.master_weights
     assert states == pytest.approx(2 * PARAMS_7B + 14 * PARAMS_7B / 8, rel=1e-6)
     assert _term(ours, "buffers.fp32_gradients") == pytest.approx(4 * PARAMS_7B / 8, rel=1e-6)
+
+
+def test_deepspeed_5099_the_page_still_prints_4_and_16_bytes() -> None:
+    """docs/code-docs/source/memory.rst: 15.93 GB a GPU, and 5.31 GB with the optimizer on the host (GiB)."""
+    case = DeepspeedCase(2_851_000_000, 8)
+    on_host = replace(case, offload=Offload.OPTIMIZER)
+    assert round(zero2_documented(case).gpu / GIB, 2) == 15.93
+    assert round(zero2_documented(on_host).gpu / GIB, 2) == 5.31
+    assert zero2_documented(on_host) == zero2_needs(on_host)
 
 
 def test_deepspeed_5304_adapters_alone_are_trained() -> None:
