@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scaletui.state.budget import needed_change
 from scaletui.text.explain import explain
 from scaletui.text.language import tr
+from scaletui.view.assumed import idle_share
 from scaletui.view.big import BIG_HEIGHT, big_text
 from scaletui.view.row import Row, Span, beside, fit, row_width
 
@@ -25,7 +26,7 @@ def answer_rows(state: BudgetState, width: int, pen: Pen) -> tuple[Row, ...]:
     if pen.big:
         return _big(budget, width, pen)
     verdict, change = verdict_spans(budget, pen), _change(state, pen)
-    more = (Span("   " + _needs(budget, pen)), Span("   " + _peak(budget), "dim"))
+    more = (Span("   " + _needs(budget, pen)), *_idle(state, pen), Span("   " + _peak(budget), "dim"))
     for count in range(len(more), -1, -1):
         line = (*verdict, *more[:count])
         if row_width(line) + row_width(change) <= width:
@@ -46,6 +47,14 @@ def _needs(budget: MemoryBudget, pen: Pen) -> str:
     needed = pen.numbers.gib(budget.peak.needed_bytes)
     capacity = pen.numbers.bytes(budget.capacity_bytes)
     return tr("needs {needed} of {capacity}", needed=needed, capacity=capacity)
+
+
+def _idle(state: BudgetState, pen: Pen) -> Row:
+    """A plan that fits and leaves the GPUs waiting."""
+    share = idle_share(state.answer.scenario) if state.answer else 0.0
+    if not share:
+        return ()
+    return (Span("   " + tr("pipeline idle {share}", share=pen.numbers.percent(share)), "warn"),)
 
 
 def _peak(budget: MemoryBudget) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state.budget import chosen_stage, looked_at
 from scaletui.text.explain import explain
 from scaletui.text.language import N_, tr
+from scaletui.view.assumed import idle_warning
 from scaletui.view.budget_compared import compared_rows
 from scaletui.view.budget_stages import window
 from scaletui.view.row import Row, Span, fit
@@ -45,7 +46,7 @@ def details_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
         *_range(tr("outside"), stage.outside, box.width, pen),
         fit((), box.width),
         rule_row(tr("assumed"), box.width, pen),
-        *_assumed(budget, box.width, pen),
+        *_assumed(state, budget, box.width, pen),
     ]
     return tuple(rows[: box.height])
 
@@ -87,7 +88,9 @@ def _range(name: str, span: ByteRange, width: int, pen: Pen) -> Iterator[Row]:
     yield from wrapped(explain(span.why), width, "dim", "   ")
 
 
-def _assumed(budget: MemoryBudget, width: int, pen: Pen) -> Iterator[Row]:
+def _assumed(state: BudgetState, budget: MemoryBudget, width: int, pen: Pen) -> Iterator[Row]:
+    if state.answer and (warning := idle_warning(state.answer.scenario, pen)):
+        yield from wrapped(warning, width, "warn")
     for assumption in budget.assumptions:
         yield from wrapped(explain(assumption), width, "dim")
     capacity = pen.numbers.bytes(budget.capacity_bytes)

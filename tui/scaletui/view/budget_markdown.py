@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scaletui.state.editing import value_text
 from scaletui.text.explain import explain
 from scaletui.text.language import tr
+from scaletui.view.assumed import assumed
 from scaletui.view.budget_answer import verdict_spans
 from scaletui.view.facts import scenario_facts
 from scaletui.view.field_names import field_name
@@ -35,7 +36,7 @@ def budget_markdown(answer: Answer, pen: Pen) -> str:
         "",
         *_table([tr("plan"), ""], ([field_name(name), value_text(answer.scenario, name)] for name in FIELDS)),
         "",
-        *(f"- {explain(assumption)}" for assumption in budget.assumptions),
+        *(f"- {sentence}" for sentence in assumed(answer.scenario, budget, pen)),
     ]
     return "\n".join(lines) + "\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from scaletui.text.language import tr
+from scaletui.text.language import ntr, tr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,17 @@ def scenario_facts(scenario: Scenario, pen: Pen) -> tuple[str, ...]:
         scenario.model.id,
         f"{cluster.gpus}{pen.glyphs.times} {cluster.gpu.id}",
         *mesh_facts(scenario),
+        *microbatch_facts(scenario),
         plan.precision,
         tr("seq {tokens}", tokens=pen.numbers.integer(plan.seq)),
     )
+
+
+def microbatch_facts(scenario: Scenario) -> Iterator[str]:
+    """How many a pipeline has to fill it."""
+    plan = scenario.plan
+    if plan.axes.pp > 1:
+        yield ntr("{n} microbatch", "{n} microbatches", plan.accumulation)
 
 
 def mesh_facts(scenario: Scenario) -> Iterator[str]:

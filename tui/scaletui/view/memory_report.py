@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.text.explain import explain
 from scaletui.text.language import tr
+from scaletui.view.assumed import assumed
 from scaletui.view.bars import Bar, bar_rows
 from scaletui.view.cells import width_of
+from scaletui.view.facts import microbatch_facts
 from scaletui.view.row import Row, Span
 from scaletui.view.table import GAP, Column, table_rows
 from scaletui_engine.memory.budget import ByteRange
@@ -50,6 +52,7 @@ def report_rows(report: MemoryReport, width: int, pen: Pen) -> tuple[Row, ...]:
         *_parts(report.budget.peak, width, pen),
         blank,
         *_ranges(report.budget, width, pen),
+        *_assumed(report, width, pen),
     )
 
 
@@ -67,6 +70,7 @@ def _head(report: MemoryReport, width: int, pen: Pen) -> list[Row]:
         plan.precision,
         plan.optimizer,
         tr("micro-batch {n}", n=plan.micro_batch),
+        *microbatch_facts(scenario),
         tr("sequence {n}", n=pen.numbers.integer(plan.seq)),
     )
     return [
@@ -152,7 +156,7 @@ def _parts(stage: StageBudget, width: int, pen: Pen) -> tuple[Row, ...]:
 
 
 def _ranges(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:
-    """What the figures beside the allocated bytes are, and what was assumed."""
+    """What the figures beside the allocated bytes are."""
     number, stage = pen.numbers, budget.peak
     nominal = tr("nominal: no source says what the driver reports") if budget.capacity_is_nominal else ""
     held, outside = stage.reserved, stage.outside
@@ -167,9 +171,12 @@ def _ranges(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:
     lines = [line for span in spans for line in _range(span, room)]
     lines.append((Span(tr("capacity")), Span(number.gib(budget.capacity_bytes, 2)), Span(nominal)))
     columns = (Column(""), Column(number.unit, numeric=True), Column(""))
-    said = [tr("assumed: {what}", what=explain(text)) for text in budget.assumptions]
-    assumed = [_line(line) for text in said for line in wrap(text, width, subsequent_indent="  ")]
-    return (*table_rows(columns, lines, width), *assumed)
+    return table_rows(columns, lines, width)
+
+
+def _assumed(report: MemoryReport, width: int, pen: Pen) -> list[Row]:
+    said = [tr("assumed: {what}", what=text) for text in assumed(report.scenario, report.budget, pen)]
+    return [_line(line) for text in said for line in wrap(text, width, subsequent_indent="  ")]
 
 
 def _from_to(span: ByteRange, pen: Pen) -> str:
