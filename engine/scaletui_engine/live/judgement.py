@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import RankState, What
+from scaletui_engine.live.once import once_a_job
 from scaletui_engine.live.prediction import PREDICTED
 from scaletui_probe.layout import Event
 
@@ -46,6 +47,7 @@ def differences(rank: RankView) -> tuple[Difference, ...]:
     )
 
 
+@once_a_job
 def largest_gap(job: JobView) -> Difference | None:
     """The category of any rank that is furthest from its prediction, in bytes; None before there is any."""
     found = [difference for rank in job.ranks for difference in differences(rank)]
@@ -78,6 +80,7 @@ def used_share(rank: RankView) -> float | None:
     return None if room is None or not rank.driver_total else 1 - room / rank.driver_total
 
 
+@once_a_job
 def worst(job: JobView) -> RankView:
     """The rank in most trouble: by what happened to it and who it happened to first, then the least headroom,
     then the most bytes held."""
