@@ -57,13 +57,16 @@ def held(record: Record) -> Held:
     on_device, on_host = record.several(_ON["device"]), record.several(_ON["host"])
     active = record.get("active")
     rest = None if active is None else max(active - sum(filter(None, on_device)), 0)
+    if on_host is _ON["host"].nothing:
+        return _held(on_device, rest)
     pairs = zip(on_device, on_host, strict=True)
     return _held([there if here is None else here + (there or 0) for here, there in pairs], rest)
 
 
 def held_on(record: Record, place: str) -> Held:
     """What a record says of one place: "device" or "host"."""
-    return _held(record.several(_ON[place]), None)
+    counted = record.several(_ON[place])
+    return NOTHING if counted is _ON[place].nothing else _held(counted, None)
 
 
 def _held(counted: Sequence[int | None], rest: int | None) -> Held:

@@ -51,7 +51,7 @@ assert _FRAME.size == RECORD_SIZE, _FRAME.size
 class Measured:
     """Measures that are looked up together, a thousand times a second; named in the layout's order."""
 
-    __slots__ = ("bits", "mask", "nothing", "values")
+    __slots__ = ("_taken", "bits", "mask", "nothing", "values")
 
     def __init__(self, *names: str) -> None:
         self.bits = tuple(_BIT[name] for name in names)
@@ -59,6 +59,14 @@ class Measured:
         self.nothing = (None,) * len(names)
         gaps = (later - earlier - 1 for earlier, later in zip((-1, *self.bits), self.bits, strict=False))
         self.values = struct.Struct("<" + "".join(f"{8 * gap}xQ" for gap in gaps))
+        self._taken: dict[int, tuple[bool, ...]] = {}
+
+    def taken(self, available: int) -> tuple[bool, ...]:
+        """For each of them whether its bit is set; kept, as a job leaves out the same ones all the time."""
+        found = self._taken.get(available)
+        if found is None:
+            found = self._taken[available] = tuple([available >> bit & 1 == 1 for bit in self.bits])
+        return found
 
 
 class Record:
@@ -125,8 +133,8 @@ class Record:
         found = measures.values.unpack_from(self._data, _FIRST)
         if available & mask == mask:
             return found
-        pairs = zip(found, measures.bits, strict=True)
-        return tuple([value if available >> bit & 1 else None for value, bit in pairs])
+        pairs = zip(found, measures.taken(available & mask), strict=True)
+        return tuple([value if is_taken else None for value, is_taken in pairs])
 
     def reason(self, measure: str) -> Reason:
         """Why a measure was not taken; AVAILABLE when it was."""

@@ -11,6 +11,8 @@ from scaletui_engine.live.snapshot import Allocator, RankView
 from scaletui_probe.layout import Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scaletui_engine.live.evidence import Verdict
     from scaletui_engine.live.header import RingHeader
     from scaletui_engine.live.history import Point
@@ -69,34 +71,46 @@ class Seen(NamedTuple):
         return view
 
     def work(self, view: object, name: str) -> None:
-        """Set a field of a view, and all that are no sequence together with the first of them."""
-        if name == "history":
-            _put(view, name, self.past.items)
-        elif name == "wave":
-            _put(view, name, self.units.items)
-        else:
-            self._put_figures(view)
+        """Set a field of a view, and those that are worked out together with it."""
+        for field, value in _WORK.get(name, Seen.figures)(self).items():
+            _put(view, field, value)
 
-    def _put_figures(self, view: object) -> None:
+    def figures(self) -> dict[str, object]:
+        """Everything that is only to be looked up."""
         newest, header, latest = self.newest, self.header, self.latest
-        measured, on_host, states_reason, buffers_reason = self.at_step.of(self.step)
         figures = latest.several(_LATEST) if latest else _NO_FIGURES
         step, step_ns, driver_free, driver_total, host_rss = figures
-        found = {
+        return {
             "last_ns": newest.monotonic_ns if newest else header.created_monotonic_ns,
             "last_wall_ns": newest.wall_ns if newest else header.created_wall_ns,
             "same_clock": header.identity.boot_id == self.boot_id, "step": step, "step_ns": step_ns,
             "measured_at_step": self.step.get("counted_at_step") if self.step else None,
-            "measured": measured, "now": self.now.of(self.sample), "on_host": on_host,
-            "prediction": self.prediction, "plan": self.plan, "allocator": _allocator(latest),
-            "allocator_reason": latest.reason("allocated") if latest else Reason.NO_STEP_YET,
-            "states_reason": states_reason, "buffers_reason": buffers_reason,
+            "prediction": self.prediction, "plan": self.plan,
             "host_rss": host_rss, "driver_free": driver_free, "driver_total": driver_total,
             "errors": newest.errors if newest else 0, "happenings": self.happenings,
             "sampled_peak": self.sampled_peak, "resets_peak": self.resets_peak,
         }  # fmt: skip
-        for name, value in found.items():
-            _put(view, name, value)
+
+    def counted(self) -> dict[str, object]:
+        """The categories around the last step."""
+        names = ("measured", "on_host", "states_reason", "buffers_reason")
+        return dict(zip(names, self.at_step.of(self.step), strict=True))
+
+    def allocators(self) -> dict[str, object]:
+        """What the allocator says, or why it says nothing."""
+        latest = self.latest
+        reason = latest.reason("allocated") if latest else Reason.NO_STEP_YET
+        return {"allocator": _allocator(latest), "allocator_reason": reason}
+
+
+_WORK: Final[dict[str, Callable[[Seen], dict[str, object]]]] = {
+    "history": lambda seen: {"history": seen.past.items},
+    "wave": lambda seen: {"wave": seen.units.items},
+    "now": lambda seen: {"now": seen.now.of(seen.sample)},
+    **dict.fromkeys(("measured", "on_host", "states_reason", "buffers_reason"), Seen.counted),
+    **dict.fromkeys(("allocator", "allocator_reason"), Seen.allocators),
+}
+"""What a field comes from, where it is more than a look-up."""
 
 
 def memos() -> tuple[HeldMemo[Counted], HeldMemo[Held]]:
