@@ -17,7 +17,6 @@ from scaletui_engine.memory.flat import root_units, unit_states
 from scaletui_engine.memory.inflight import CLOSED, Pipeline, in_flight
 from scaletui_engine.memory.loss import kernel_of, loss_bytes
 from scaletui_engine.memory.states import States, total_states
-from scaletui_engine.runtime import Framework
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
@@ -202,7 +201,7 @@ def _rank(pieces: Pieces, key: Key) -> Contents:
     layers = tuple((kind, count) for kind, count in pairs if kind is not None and count)
     ends = _ends(pieces.census, embedding=embedding, head=head)
     kept, offloaded = _activations(load, layers)
-    piped = load.plan.axes.pp > 1 and load.framework in (Framework.TORCH, Framework.HF)
+    piped = load.torch_pipeline
     return Contents(
         load=load,
         rank=0,

@@ -60,6 +60,17 @@ class Load:
         return eight_bits and self.framework is Framework.MEGATRON
 
     @property
+    def torch_pipeline(self) -> bool:
+        """Whether torch.distributed.pipelining runs the stages.
+
+        It reduces, and frees weights that stay, after the last microbatch (stage.py,
+        `backward_maybe_with_nosync`). Under FSDP Megatron does both every time: its wrapper of FSDP2 has a
+        `no_sync` that does nothing (core/distributed/data_parallel_base.py), its own FSDP reduces sharded
+        gradients after every microbatch (megatron_fsdp.py).
+        """
+        return self.plan.axes.pp > 1 and self.framework in (Framework.TORCH, Framework.HF)
+
+    @property
     def hf(self) -> bool:
         """Whether the layers are Hugging Face's."""
         return self.framework in (Framework.HF, Framework.DEEPSPEED)

@@ -222,8 +222,8 @@ class GatheredWalk(Walk):
 
     @property
     def _waits_for_last(self) -> bool:
-        """Whether layers stay whole from the first microbatch to the last: a pipeline without resharding."""
-        return self.stays and self.plan.axes.pp > 1
+        """Whether layers stay whole from the first microbatch to the last: torch pipelines, not resharded."""
+        return self.stays and self.contents.torch_pipeline
 
     def _gather_root(self, units: Sequence[int], what: str) -> None:
         """What lies outside the layers is one unit."""

@@ -152,6 +152,19 @@ def test_what_is_sent_is_the_traffic_tables(strategy: Strategy, shape: str) -> N
     assert all(before.sent <= after.sent for before, after in pairwise(found.frames))
 
 
+@pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.ZERO1, Strategy.FSDP])
+@pytest.mark.parametrize("reshards", [True, False])
+@pytest.mark.parametrize("shape", ["8b, 2 microbatches", "8b, pp 2"])
+def test_megatron_sends_what_the_table_says(strategy: Strategy, reshards: bool, shape: str) -> None:
+    """Sharded gradients are reduced after every microbatch, also in a pipeline; whole ones after the last."""
+    options = {**SHAPES[shape], "reshard_after_forward": reshards}
+    of = scenario(strategy, Runtime(framework=Framework.MEGATRON), **options)
+    found, rows = played_step(of), traffic(of).implemented
+    assert found.frames[-1].sent == tabled(of, found.stage_rank)
+    (reduced,) = {row.call.count for row in rows if row.call.what == "gradients"}
+    assert reduced == (of.plan.accumulation if strategy is Strategy.FSDP else 1)
+
+
 @pytest.mark.parametrize("framework", [Framework.TORCH, Framework.DEEPSPEED])
 @pytest.mark.parametrize("shape", ["8b", "8b, 2 microbatches"])
 def test_zero1_of_other_frameworks(framework: Framework, shape: str) -> None:

@@ -121,9 +121,12 @@ def _whole_calls(step: Step, ranks: int, *, expert: bool) -> tuple[Call, ...]:
 
 
 def _ddp(step: Step, ranks: int, *, expert: bool) -> Call:
-    """Gradient buckets in the parameters' own type, after every microbatch unless it is told not to."""
+    """Gradient buckets in the parameters' own type, after every microbatch unless it is told not to.
+
+    Pipelines tell it, and so does Megatron's loop (core/pipeline_parallel/schedules.py, `no_sync_func`).
+    """
     plan, item = step.scenario.plan, step.load.precision.weights
-    once = plan.runtime.no_sync or plan.axes.pp > 1
+    once = plan.runtime.no_sync or plan.axes.pp > 1 or step.load.megatron
     sizes = [numel * item for numel in step.sizes(expert=expert)]
     found = buckets(
         sizes, (min(FIRST_BUCKET, plan.runtime.bucket_bytes), plan.runtime.bucket_bytes or BUCKET)
@@ -158,8 +161,8 @@ def _fsdp_unit(step: Step, unit: Unit, degrees: Degrees) -> Iterator[Call]:
 
 
 def _habits(step: Step) -> Habits:
-    """torch's pipelines reduce, and free what stays, after the last microbatch (pipelining/stage.py)."""
-    plan, recipe, piped = step.scenario.plan, step.load.precision, step.scenario.plan.axes.pp > 1
+    """torch's pipelines reduce, and free what stays, after the last microbatch (`Load.torch_pipeline`)."""
+    plan, recipe, piped = step.scenario.plan, step.load.precision, step.load.torch_pipeline
     return Habits(
         step.microbatches,
         plan.reshard_after_forward,
