@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.model import Role, TpRule
 from scaletui_engine.plan import Strategy
+from scaletui_engine.sharding.fused_names import fused_name
 from scaletui_engine.tensors import tensors
 from scaletui_engine.tensors.experts import expert_layers
 from scaletui_engine.units import ceil_div
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from scaletui_engine.runtime import Lora
 
 TABLES: Final = (Role.EMBEDDING, Role.POSITION)
-FUSED: Final = {"wq": "qkv", "wk": "qkv", "wv": "qkv", "w1": "w13", "w3": "w13"}
-"""Weights that Megatron holds as one matrix."""
 FUSED_ROWS: Final = (Strategy.DDP, Strategy.ZERO1, Strategy.ZERO2)
 """Under which Megatron's fused rows are followed; where each parameter is cut, heads count as copied."""
 QUANTIZED: Final = (Role.ATTENTION, Role.MLP, Role.EXPERT, Role.SHARED_EXPERT)
@@ -190,8 +189,7 @@ def fused_shapes(unit: Unit) -> tuple[tuple[int, int], ...]:
     rows: dict[tuple[str, int], int] = {}
     for tensor in unit.tensors:
         if len(tensor.shape) == 2 and tensor.trainable and not tensor.expert:
-            block, _, last = tensor.name.rpartition(".")
-            key = (block + FUSED.get(last, last), tensor.shape[1])
+            key = (fused_name(tensor.name), tensor.shape[1])
             rows[key] = rows.get(key, 0) + tensor.shape[0]
     return tuple({(count, columns) for (_, columns), count in rows.items()})
 
