@@ -16,11 +16,14 @@ from scaletui.state.collective_choice import (
     next_way,
     of_row,
     opened,
+    place_of,
     playable,
     resized,
+    seated,
 )
 from scaletui.state.collective_sight import Stand, sight_of, ways_of
 from scaletui.state.playback import Playback
+from scaletui.state.seat import Seat
 from scaletui.text.glyphs import ASCII, MONO, UNICODE
 from scaletui.view.box import Box
 from scaletui.view.collective_grid import grid_rows, head_row, window_text
@@ -337,3 +340,39 @@ def test_only_a_piece_leaves_the_nodes_in_a_hierarchy(collective: MakeSight) -> 
     ways = {way.name: way for way in ways_of(collective("ring-all-reduce", 16, 0, per_node=4).played)}
     assert ways["hierarchical-all-reduce"].crossing == 16 * 2 * 3 * (1 << 30) // 16
     assert ways["ring-all-reduce"].crossing == 4 * 30 * (1 << 30) // 16
+
+
+def test_places_of_a_row_are_named_by_the_ranks_of_the_readers_group(scenario: MakeScenario) -> None:
+    """tp 4 x dp 4: the ranks that share the data with rank 9 are 1, 5, 9 and 13."""
+    made = scenario(gpus=16, tp=4)
+    rows = traffic(made, 0).implemented
+    place = next(index for index, row in enumerate(rows) if row.group == "fsdp")
+    choice = seated(made, rows, of_row(made, rows, place), Seat(9))
+    assert choice.members == (1, 5, 9, 13)
+    assert place_of(choice, 9) == 2
+    sight = sight_of(choice, Playback(1.0), 2, 1)
+    words = text(step_rows(sight, 80, PENS["unicode"])[1]) + text(answer_row(sight, 120, PENS["unicode"]))
+    assert "r9 " in words
+    assert "r13" in words
+    assert "r2 " not in words
+    labels = [
+        text(row)[1:6].strip()
+        for row in grid_rows(sight, layout_of(sight, Box(80, 4), 0), 80, PENS["unicode"])
+    ]
+    assert labels == ["r1", "r5", "r9", "r13"]
+
+
+def test_a_group_that_the_reader_makes_up_has_ranks_of_its_own(scenario: MakeScenario) -> None:
+    made = scenario(gpus=16, tp=4)
+    rows = traffic(made, 0).implemented
+    free = next_op(seated(made, rows, opened(made, rows, None), Seat(9)))
+    assert seated(made, rows, free, Seat(9)).members == ()
+    assert place_of(free, 9) == 0
+
+
+def test_ranks_of_a_group_cut_short_are_its_first(scenario: MakeScenario) -> None:
+    """256 ranks of one group are played as 128 of them."""
+    made = scenario(gpus=256)
+    rows = traffic(made, 0).implemented
+    place = next(index for index, row in enumerate(rows) if row.group == "fsdp")
+    assert seated(made, rows, of_row(made, rows, place), Seat(200)).members == tuple(range(128))

@@ -13,8 +13,18 @@ from scaletui.panes.schedule import LanesPane
 from scaletui.screens.frames_player import FramesPlayer
 from scaletui.screens.mode import screen_bindings
 from scaletui.state import schedule_look
-from scaletui.state.collective_choice import next_nodes, next_op, next_row, next_way, opened, resized
+from scaletui.state.collective_choice import (
+    next_nodes,
+    next_op,
+    next_row,
+    next_way,
+    opened,
+    place_of,
+    resized,
+    seated,
+)
 from scaletui.state.collective_sight import last_frame, sight_of, ways_of
+from scaletui.state.seat import Seat
 from scaletui.text.language import tr
 from scaletui.view.box import Box
 from scaletui.view.collective_grid import grid_rows, head_row
@@ -30,6 +40,7 @@ if TYPE_CHECKING:
     from scaletui.state.collective_choice import Choice
     from scaletui.state.collective_sight import Sight as CollectiveSight
     from scaletui.state.session import Session
+    from scaletui.state.sharding_look import Look as ShardingLook
     from scaletui.view.collective_layout import Layout
     from scaletui.view.row import Row
     from scaletui_engine.sharding.traffic.table import TrafficRow
@@ -48,10 +59,11 @@ class CollectivePlayer(FramesPlayer):
     playhead: ClassVar[str] = "players-track"
     track_panes: ClassVar[tuple[str, ...]] = ("players-track",)
 
-    def __init__(self, session: Session, rows: Sequence[TrafficRow], row: int | None = None) -> None:
+    def __init__(self, session: Session, rows: Sequence[TrafficRow], look: ShardingLook) -> None:
         super().__init__(session)
-        self.rows = tuple(rows)
-        self.choice = opened(session.editing.scenario, self.rows, row)
+        self.rows, self.seat = tuple(rows), Seat(look.rank, look.order)
+        self.choice = self._seated(opened(session.editing.scenario, self.rows, look.traffic_row))
+        self.look = replace(self.look, rank=place_of(self.choice, look.rank))
 
     def body(self) -> Iterable[Widget]:
         """Words and track, the ranks with their blocks, the other algorithms beneath or beside."""
@@ -93,12 +105,17 @@ class CollectivePlayer(FramesPlayer):
 
     def choose(self, choice: Choice) -> None:
         """Another collective: from its start, at the reader's rank where there is one; the same plays on."""
+        choice = self._seated(choice)
         if choice == self.choice:
             return
         self.choice = choice
         rank = min(self.look.rank, choice.played.ranks - 1)
         look = replace(self.look, rank=rank)
         self.look_at(schedule_look.moved_to(look, self.track, 0.0))
+
+    def _seated(self, choice: Choice) -> Choice:
+        assert self.session is not None
+        return seated(self.session.editing.scenario, self.rows, choice, self.seat)
 
     def action_other_op(self) -> None:
         """The next collective."""

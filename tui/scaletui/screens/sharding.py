@@ -14,6 +14,7 @@ from scaletui.screens.mode import screen_bindings
 from scaletui.screens.pick import PickScreen
 from scaletui.screens.plan import PlanScreen
 from scaletui.screens.step_player import StepPlayer
+from scaletui.state.seat import Seat
 from scaletui.state.session import Notice
 from scaletui.state.sharding_find import finding, taken
 from scaletui.state.sharding_look import Look, next_order, next_part, next_row, settled, walked
@@ -228,12 +229,12 @@ class ShardingScreen(PlanScreen):
     def action_collective(self) -> None:
         """The chosen row of the traffic, message by message."""
         if self.sight is not None and self.session is not None:
-            self.app.push_screen(CollectivePlayer(self.session, self.sight.rows, self.look.traffic_row))
+            self.app.push_screen(CollectivePlayer(self.session, self.sight.rows, self.sight.look))
 
     def action_one_step(self) -> None:
         """A training step, unit by unit."""
         if self.session is not None:
-            self.app.push_screen(StepPlayer(self.session))
+            self.app.push_screen(StepPlayer(self.session, Seat(self.look.rank, self.look.order)))
 
     def action_plan_too(self) -> None:
         """The plan, or the tensor."""

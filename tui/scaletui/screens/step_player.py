@@ -26,14 +26,16 @@ from scaletui.view.step_clock import clock_text
 from scaletui.view.step_lanes import LABEL, lane_rows, window_text
 from scaletui.view.step_memory import beside_rows, chart_rows, legend_row, playhead
 from scaletui.view.step_ranks import rank_rows
-from scaletui.view.step_words import answer_row, word_rows
+from scaletui.view.step_words import answer_row, units_title, word_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from textual.widget import Widget
 
+    from scaletui.state.seat import Seat
     from scaletui.state.session import Session
+    from scaletui.state.step_play import Take
     from scaletui.view.pen import Pen
     from scaletui.view.row import Row
     from scaletui_engine.plan import Strategy
@@ -64,8 +66,9 @@ class StepPlayer(FramesPlayer):
             super().__init__()
             self.takes = takes
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, seat: Seat) -> None:
         super().__init__(session)
+        self.seat = seat
         self.scenario: Scenario | None = None
         self.takes: Takes | None = None
         self.strategy: Strategy = session.editing.scenario.plan.strategy
@@ -97,16 +100,19 @@ class StepPlayer(FramesPlayer):
         """What there is to draw."""
         if self.scenario is None:
             return None
-        take = take_of(self.scenario, self.strategy)
-        takes = self.takes or Takes(self.scenario, (take,))
+        take = self._take(self.scenario, self.strategy)
+        takes = self.takes or Takes(self.scenario, (take,), self.seat)
         if take.step is None:
             return None
         return StepSight(takes, take, take.step, self.index, self.look.playback)
 
+    def _take(self, scenario: Scenario, strategy: Strategy) -> Take:
+        return take_of(scenario, strategy, self.seat.stage(scenario))
+
     @property
     def last(self) -> int:
         """Index of the last frame."""
-        step = take_of(self.scenario, self.strategy).step if self.scenario is not None else None
+        step = self._take(self.scenario, self.strategy).step if self.scenario is not None else None
         return 0 if step is None else step.last
 
     @property
@@ -143,7 +149,7 @@ class StepPlayer(FramesPlayer):
         self.run_worker(partial(self._compare, scenario), thread=True, exclusive=True, group="step-player")
 
     def _compare(self, scenario: Scenario) -> None:
-        found = takes_of(scenario)
+        found = takes_of(scenario, self.seat)
         if not get_current_worker().is_cancelled:
             self.post_message(self.Compared(found))
 
@@ -152,8 +158,8 @@ class StepPlayer(FramesPlayer):
         sight, scenario = self.seen, self.scenario
         if sight is None or scenario is None:
             return
-        names = [name for name in strategies(scenario) if take_of(scenario, name).step is not None]
-        other = take_of(scenario, names[(names.index(self.strategy) + steps) % len(names)])
+        names = [name for name in strategies(scenario) if self._take(scenario, name).step is not None]
+        other = self._take(scenario, names[(names.index(self.strategy) + steps) % len(names)])
         frame = other.at(sight.moment)
         self.strategy = other.strategy
         playback = replace(self.look.playback, position=float(frame))
@@ -190,7 +196,7 @@ def _units_rule(sight: StepSight, width: int, pen: Pen) -> Row:
     facts = [window_text(sight, width)]
     if sight.step.microbatches > 1:
         facts.append(tr("microbatch {n} of {all}", n=sight.frame.microbatch + 1, all=sight.step.microbatches))
-    title = tr("units of one rank, {n} in all", n=len(sight.step.units))
+    title = units_title(sight)
     text = "   ".join(fact for fact in facts if fact)
     heads = [(width - len(clock) - 4, text), (width, clock)] if text else [(width, clock)]
     return rule_row(title, width, pen, heads)

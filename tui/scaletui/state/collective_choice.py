@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from scaletui.state.seat import members
 from scaletui_engine.collectives.family import FAMILY, Played, names_of
 from scaletui_engine.collectives.wire import Collective
 from scaletui_engine.sharding.traffic.table import groups_named
@@ -13,6 +14,7 @@ from scaletui_engine.sharding.traffic.table import groups_named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from scaletui.state.seat import Seat
     from scaletui_engine.scenario import Scenario
     from scaletui_engine.sharding.traffic.table import TrafficRow
 
@@ -37,6 +39,8 @@ class Choice:
     """Message id of what the row sends."""
     group_ranks: int = 0
     """Ranks of the row's group, where they are more than are played."""
+    members: tuple[int, ...] = ()
+    """The ranks of the cluster that are played, ascending; empty for ranks of nowhere."""
 
 
 FREE: Final = Choice(Played("ring-all-reduce", FREE_RANKS, FREE_PAYLOAD, FREE_RANKS))
@@ -71,6 +75,19 @@ def of_row(scenario: Scenario, rows: Sequence[TrafficRow], place: int) -> Choice
     played = Played(FAMILY[row.call.op][0], ranks, row.call.payload // row.call.messages, inside)
     more = row.call.ranks if row.call.ranks > ranks else 0
     return Choice(played, place, row.group, row.call.what, more)
+
+
+def seated(scenario: Scenario, rows: Sequence[TrafficRow], choice: Choice, seat: Seat) -> Choice:
+    """The choice with the ranks of a reader's own group: of a large one the first that are played."""
+    if choice.row is None:
+        return choice
+    found = members(scenario, choice.group, rows[choice.row].call.ranks, seat)
+    return replace(choice, members=found[: choice.played.ranks])
+
+
+def place_of(choice: Choice, rank: int) -> int:
+    """The place of a rank in the group that is played; the first one where it is not in it."""
+    return choice.members.index(rank) if rank in choice.members else 0
 
 
 def next_row(scenario: Scenario, rows: Sequence[TrafficRow], choice: Choice, steps: int) -> Choice:

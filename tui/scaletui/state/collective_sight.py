@@ -60,6 +60,10 @@ class Sight:
         """The collective."""
         return self.choice.played
 
+    def number(self, place: int) -> int:
+        """The rank at a place of the group."""
+        return self.choice.members[place] if self.choice.members else place
+
     @property
     def phase(self) -> str:
         """Message id of what this step belongs to."""

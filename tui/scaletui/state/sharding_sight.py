@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from scaletui.state.seat import Seat
 from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ScenarioError
 from scaletui_engine.sharding.orders import Order, renumbered
@@ -89,8 +90,7 @@ def sight_of(scenario: Scenario, look: Look) -> Sight:
 
 def _stage(scenario: Scenario, look: Look) -> int:
     """The pipeline rank of the rank that is looked at."""
-    axes = scenario.plan.axes
-    return renumbered(axes, look.rank, (look.order, Order.MEGATRON)) // (axes.world // axes.pp)
+    return Seat(look.rank, look.order).stage(scenario)
 
 
 @lru_cache(maxsize=32)

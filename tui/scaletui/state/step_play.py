@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
+from scaletui.state.seat import Seat, members
 from scaletui_engine.edit import with_value
 from scaletui_engine.errors import ScenarioError
 from scaletui_engine.plan import Strategy
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from scaletui_engine.scenario import Scenario
     from scaletui_engine.sharding.step_frames import PlayedStep, StepFrame
 
+_FIRST: Final = Seat()
 COMPARED: Final = (Strategy.DDP, Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP)
 Moment = tuple[int, int, int]
 """(microbatch, pass, place in the pass): what frames of two strategies are matched by."""
@@ -47,10 +49,17 @@ class Take:
 
 @dataclass(frozen=True)
 class Takes:
-    """All strategies of one scenario, its own first if it is not among the compared ones."""
+    """All strategies of one rank of a scenario, its own first if it is not among the compared ones."""
 
     scenario: Scenario
     takes: tuple[Take, ...]
+    seat: Seat = _FIRST
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks that share the data with the one that is played."""
+        axes = self.scenario.plan.axes
+        return members(self.scenario, "dp_cp", axes.dp * axes.cp, self.seat)
 
     def named(self, strategy: Strategy) -> Take:
         """One of them."""
@@ -91,21 +100,22 @@ def strategies(scenario: Scenario) -> tuple[Strategy, ...]:
 
 
 @lru_cache(maxsize=8)
-def take_of(scenario: Scenario, strategy: Strategy) -> Take:
-    """The scenario's step under a strategy."""
+def take_of(scenario: Scenario, strategy: Strategy, stage: int = 0) -> Take:
+    """A pipeline stage's step under a strategy."""
     try:
         other = scenario
         if strategy is not scenario.plan.strategy:
             other = with_value(scenario, "strategy", strategy)
             validate(other)
-        return Take(strategy, played_step(other))
+        return Take(strategy, played_step(other, stage))
     except ScenarioError as error:
         return Take(strategy, None, str(error))
 
 
-def takes_of(scenario: Scenario) -> Takes:
+def takes_of(scenario: Scenario, seat: Seat = _FIRST) -> Takes:
     """Every strategy's step."""
-    return Takes(scenario, tuple(take_of(scenario, strategy) for strategy in strategies(scenario)))
+    stage = seat.stage(scenario)
+    return Takes(scenario, tuple(take_of(scenario, name, stage) for name in strategies(scenario)), seat)
 
 
 def _moments(step: PlayedStep) -> list[Moment]:

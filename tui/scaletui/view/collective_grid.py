@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state.collective_sight import Stand
 from scaletui.text.language import tr
 from scaletui.view.cells import left, right, width_of
-from scaletui.view.collective_layout import LABEL, NARROW_SIDE
+from scaletui.view.collective_layout import NARROW_SIDE
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.rule import rule_row
 from scaletui_themes.roles import fill
@@ -42,8 +42,8 @@ def head_row(sight: Sight, layout: Layout, width: int, pen: Pen) -> Row:
     ranks, spans = sight.played.ranks, list(_numbers(layout))
     first = tr("rank")
     if len(layout.ranks) < ranks:
-        first = f"{layout.ranks.start}-{layout.ranks.stop - 1}"
-    title = Span(left(f" {first}", LABEL), "dim")
+        first = _shown(sight, layout)[1:] if _is_row(sight, layout) else _shown(sight, layout)
+    title = Span(left(f" {first}", layout.label), "dim")
     cells = Span(left("".join(spans), layout.columns), "dim")
     names = tr("sent") if layout.side == NARROW_SIDE else f"{tr('arrives')}{' ' * 4}"
     if layout.side == NARROW_SIDE:
@@ -56,11 +56,24 @@ def window_text(sight: Sight, layout: Layout) -> str:
     """Which part is shown: ranks, and blocks that share a cell."""
     facts: list[str] = []
     if len(layout.ranks) < sight.played.ranks:
-        shown = f"r{layout.ranks.start}-{layout.ranks.stop - 1}"
+        shown = _shown(sight, layout)
         facts.append(tr("{shown} of {ranks} ranks", shown=shown, ranks=sight.played.ranks))
     if layout.blocks_a_cell > 1:
         facts.append(tr("{n} blocks a cell", n=layout.blocks_a_cell))
     return "   ".join(facts)
+
+
+def _is_row(sight: Sight, layout: Layout) -> bool:
+    """Whether the ranks on the screen follow each other."""
+    first, last = (sight.number(layout.ranks[end]) for end in (0, -1))
+    return last - first == len(layout.ranks) - 1
+
+
+def _shown(sight: Sight, layout: Layout) -> str:
+    """ "r0-13"; the places in the group, counted from 1, where the ranks lie apart."""
+    if not _is_row(sight, layout):
+        return f"{layout.ranks.start + 1}-{layout.ranks.stop}"
+    return f"r{sight.number(layout.ranks[0])}-{sight.number(layout.ranks[-1])}"
 
 
 def _numbers(layout: Layout) -> Iterator[str]:
@@ -82,14 +95,14 @@ def _rank(sight: Sight, rank: int, layout: Layout, room: tuple[int, Pen]) -> Ite
     width, pen = room
     chosen = rank == sight.rank
     mark = pen.glyphs.pointer if chosen else " "
-    label = Span(left(f"{mark}r{rank}", LABEL), "accent" if chosen else "text")
+    label = Span(left(f"{mark}r{sight.number(rank)}", layout.label), "accent" if chosen else "text")
     blocks = _grouped(sight.blocks(rank), layout.blocks_a_cell)
     kinds = dict.fromkeys(blocks)
     for line in range(layout.lines):
         drawn = {block: tuple(_cell(block, line, layout, pen)) for block in kinds}
         cells = merge(span for block in blocks for span in drawn[block])
         side = _side(sight, rank, layout, pen) if line == 0 else ()
-        yield fit((label if line == 0 else Span(" " * LABEL), *cells, *side), width)
+        yield fit((label if line == 0 else Span(" " * layout.label), *cells, *side), width)
 
 
 def _grouped(blocks: Sequence[Block], size: int) -> Sequence[Block]:
@@ -190,4 +203,4 @@ def _arrives(sight: Sight, rank: int, pen: Pen) -> str:
     blocks = sight.player.lands(each)
     name = f"b{blocks.start}" if len(blocks) == 1 else f"b{blocks.start}-{blocks.stop - 1}"
     mark = f" {pen.glyphs.bad}" if sight.played.crosses(each.source, each.target) else ""
-    return tr("{block} from r{rank}", block=name, rank=each.source) + mark
+    return tr("{block} from r{rank}", block=name, rank=sight.number(each.source)) + mark

@@ -41,11 +41,18 @@ def legend_row(sight: Sight, layout: Layout, width: int, pen: Pen) -> Row:
     return beside(tuple(spans), (Span(shown, "accent"), Span(" " * bool(shown))), width)
 
 
+def _counted(sight: Sight) -> str:
+    """What the number in a block is; numbers of ranks are too long for it."""
+    if sight.sums:
+        return tr("ranks summed")
+    return tr("from place") if sight.number(sight.played.ranks - 1) >= sight.played.ranks else tr("from rank")
+
+
 def _legend(sight: Sight, pen: Pen) -> Iterator[tuple[Span, str]]:
     yield Span(f" {pen.glyphs.pointer} ", "cursor"), tr("arrives")
     yield Span(f" {leaving(pen)} ", "selection"), tr("leaves")
     yield Span(f" {pen.glyphs.ok} ", fill("activations")), tr("done")
-    yield Span(f"3{pen.glyphs.levels[3] * 2}", "tile"), tr("ranks summed") if sight.sums else tr("from rank")
+    yield Span(f"3{pen.glyphs.levels[3] * 2}", "tile"), _counted(sight)
     if sight.played.nodes > 1:
         yield Span(pen.glyphs.bad, "warn"), tr("leaves the node")
     if sight.sums:

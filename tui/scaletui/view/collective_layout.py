@@ -38,6 +38,8 @@ class Layout:
     """Rows of one rank's blocks."""
     gap: int
     """Blank rows beneath them."""
+    label: int = LABEL
+    """Cells in front of a rank's blocks."""
 
     @property
     def columns(self) -> int:
@@ -53,8 +55,9 @@ class Layout:
 def layout_of(sight: Sight, box: Box, nodes: int, *, big: bool = False) -> Layout:
     """The layout in a box; `nodes` is how many lines would name nodes, 0 where there is one."""
     ranks, blocks = sight.played.ranks, len(sight.player.starts)
-    side = SIDE if box.width - LABEL - SIDE >= min(blocks, 64) * 2 else NARROW_SIDE
-    room = max(box.width - LABEL - side, 1)
+    label = max(LABEL, len(str(sight.number(ranks - 1))) + 3)
+    side = SIDE if box.width - label - SIDE >= min(blocks, 64) * 2 else NARROW_SIDE
+    room = max(box.width - label - side, 1)
     a_cell = -(-blocks // room)
     shown = -(-blocks // a_cell)
     widest = LONG if blocks < 4 else WIDEST * (2 if big else 1)
@@ -66,7 +69,7 @@ def layout_of(sight: Sight, box: Box, nodes: int, *, big: bool = False) -> Layou
     least = 2 if big and rows >= 2 * len(window) else 1
     lines = max(min(spare - 1, MOST_LINES), least)
     gap = int(spare > lines)
-    return Layout(window, named, cell, a_cell, blocks, side, lines, gap)
+    return Layout(window, named, cell, a_cell, blocks, side, lines, gap, label)
 
 
 def _window(ranks: int, rank: int, rows: int) -> range:

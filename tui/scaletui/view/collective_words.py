@@ -38,10 +38,10 @@ _PHASES: Final = {
 """Phase -> what happens in it."""
 _STARTS: Final = {
     Collective.ALL_GATHER: N_("every rank holds one of {blocks} blocks of {size}"),
-    Collective.BROADCAST: N_("r0 alone holds the array, cut into {blocks} blocks of {size}"),
+    Collective.BROADCAST: N_("r{rank} alone holds the array, cut into {blocks} blocks of {size}"),
 }
 _STARTS_WHOLE: Final = {
-    Collective.BROADCAST: N_("r0 alone holds the array of {size}, which stays in one piece"),
+    Collective.BROADCAST: N_("r{rank} alone holds the array of {size}, which stays in one piece"),
 }
 """Collective -> what ranks hold before it begins, where a rank's array is cut and where it is not."""
 _START: Final = N_("every rank holds its own array, cut into {blocks} blocks of {size}")
@@ -79,7 +79,8 @@ def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
     over = tr("{name} of {size} over {n} ranks", name=name, size=size, n=played.ranks)
     step = tr("step {step} of {steps}", step=sight.frame.index, steps=sight.player.last)
     pair = pair_text(sight.frame.sent[sight.rank], sight.total, pen)
-    sent, by_whom = tr("sent {pair}", pair=pair), tr("r{rank} sent {pair}", rank=sight.rank, pair=pair)
+    rank = sight.number(sight.rank)
+    sent, by_whom = tr("sent {pair}", pair=pair), tr("r{rank} sent {pair}", rank=rank, pair=pair)
     formula = f"({sight.volume.text})" if _is_formula(sight) else ""
     forms = (
         f" {over}: {step}, {by_whom} {formula}", f" {over}: {step}, {by_whom}", f" {over}: {step}, {sent}",
@@ -111,31 +112,31 @@ def _start(sight: Sight, pen: Pen) -> str:
     """What ranks hold before the first step."""
     op, blocks = sight.played.op, len(sight.player.starts)
     said = _STARTS.get(op, _START) if blocks > 1 else _STARTS_WHOLE.get(op, _START_WHOLE)
-    return tr(said, blocks=blocks, size=short_size(_block(sight), pen))
+    return tr(said, blocks=blocks, size=short_size(_block(sight), pen), rank=sight.number(0))
 
 
 def _own(sight: Sight, pen: Pen) -> str:
     """The rank's own part in the step; at the end what it has all come to."""
-    rank, frame = sight.rank, sight.frame
+    rank, name, frame = sight.rank, sight.number(sight.rank), sight.frame
     if frame.index == sight.player.last:
         return _sum(sight, pen)
     facts = []
     for each in sight.arrivals(rank)[:1]:
         block = sight.player.lands(each).start
-        count = sight.frame.held[rank][block].bit_count()
+        count, source = sight.frame.held[rank][block].bit_count(), sight.number(each.source)
         if each.add:
             text = tr(
                 "r{rank} adds b{block} from r{source}: {n} of {all} ranks in it",
-                rank=rank, block=block, source=each.source, n=count, all=sight.played.ranks,
+                rank=name, block=block, source=source, n=count, all=sight.played.ranks,
             )  # fmt: skip
         else:
-            text = tr("r{rank} receives b{block} from r{source}", rank=rank, block=block, source=each.source)
+            text = tr("r{rank} receives b{block} from r{source}", rank=name, block=block, source=source)
         facts.append(text)
     for each in frame.leaves(rank)[:1]:
         block = sight.player.blocks(each.start, each.stop).start
-        facts.append(tr("sends b{block} to r{target}", block=block, target=each.target))
+        facts.append(tr("sends b{block} to r{target}", block=block, target=sight.number(each.target)))
     if not facts:
-        return tr("r{rank} waits", rank=rank) if frame.index else _sum(sight, pen)
+        return tr("r{rank} waits", rank=name) if frame.index else _sum(sight, pen)
     return "; ".join(facts)
 
 

@@ -46,7 +46,8 @@ def rank_rows(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
 def _rank(sight: Sight, unit: int, place: tuple[int, int], room: tuple[int, int, Pen]) -> Row:
     rank, ranks = place
     cell, width, pen = room
-    label = Span(left(f" {tr('rank')} {rank}", LABEL), "dim")
+    names = sight.takes.ranks
+    label = Span(left(f" {tr('rank')} {names[rank] if names else rank}", LABEL), "dim")
     slices = range(ranks)
     weights = [_weight(sight, unit, each == rank, (cell, pen)) for each in slices]
     gradients = [_gradient(sight, unit, each == rank, (cell, pen)) for each in slices]

@@ -11,6 +11,8 @@ from scaletui.view.row import Row, Span, fit
 from scaletui_engine.sharding.step_frames import Act, Weight
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scaletui.state.step_play import Sight
     from scaletui.view.pen import Pen
     from scaletui_engine.sharding.step_frames import PlayedStep, StepFrame
@@ -56,6 +58,29 @@ def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
     )  # fmt: skip
     text = next((form for form in forms if width_of(form) <= width), forms[-1])
     return fit((Span(text, "title"),), width)
+
+
+def units_title(sight: Sight) -> str:
+    """Whose units they are: the stage and its layers where there are several."""
+    takes, count = sight.takes, len(sight.step.units)
+    if takes.scenario.plan.axes.pp == 1:
+        return tr("units of one rank, {n} in all", n=count)
+    layers = [int(unit.name.rpartition(".")[2]) for unit in sight.step.units if unit.is_layer]
+    return tr(
+        "rank {rank}: stage {stage}, layers {layers}",
+        rank=takes.seat.within(takes.scenario), stage=sight.step.stage_rank, layers=stretches(layers),
+    )  # fmt: skip
+
+
+def stretches(numbers: Sequence[int]) -> str:
+    """ "0-3, 8-11": a range where numbers follow each other."""
+    found: list[list[int]] = []
+    for number in sorted(numbers):
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in found)
 
 
 def data_ranks(sight: Sight) -> int:
