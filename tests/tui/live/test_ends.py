@@ -174,6 +174,22 @@ def test_the_job_that_is_followed_does_not_make_room_for_another_before_its_end_
         assert looked_at.id == name
 
 
+def test_a_job_that_falls_while_another_one_is_looked_at_is_told(
+    make_rank: Callable[..., RankView], job_of: Callable[..., JobView]
+) -> None:
+    first, second = (job_of(make_rank(0), name=name) for name in ("a", "b"))
+    dead, done = (job_of(make_rank(0, what=what), name="b") for what in (What.KILLED, What.FINISHED))
+    both = arrived(LiveState(), at(1, first, second))
+    fallen = arrived(both, at(2, first, dead))
+    answers = [
+        text(answer_rows(state, 120, PEN))[0]
+        for state in (fallen, arrived(fallen, at(3, first, dead)), arrived(both, at(2, first, done)))
+    ]
+    assert [answer.endswith("job 1 of 2  ! another one fell") for answer in answers] == [True, True, False]
+    assert arrived(LiveState(), at(2, first, dead)).fallen == frozenset()
+    assert arrived(other_job(fallen, 1), at(3, first, dead)).fallen == frozenset()
+
+
 def test_rings_that_are_not_read_are_told_beside_a_job(
     make_rank: Callable[..., RankView], job_of: Callable[..., JobView]
 ) -> None:

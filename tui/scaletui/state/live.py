@@ -60,6 +60,8 @@ class LiveState:
     """Of every job that was looked at, in the order in which they were raised."""
     batches: tuple[tuple[str, Batch], ...] = ()
     """Job -> micro-batch and sequence as a person told them."""
+    fallen: frozenset[str] = frozenset()
+    """Jobs that something befell while nobody looked at them."""
     sought: tuple[int, int] | None = None
     """A process, by its number and its start in ticks, whose rank is looked for; None once it is found."""
     endings: Endings = field(default_factory=Endings)
@@ -78,7 +80,8 @@ def arrived(state: LiveState, snapshot: Snapshot) -> LiveState:
     looked_at = _looked_at(later)
     if looked_at is None:
         return later
-    return replace(later, alerts=alerts_after(state.alerts, looked_at, snapshot.moment))
+    alerts = alerts_after(state.alerts, looked_at, snapshot.moment)
+    return replace(later, alerts=alerts, fallen=_fallen(state, snapshot) - {looked_at.id})
 
 
 def _found(state: LiveState, snapshot: Snapshot) -> LiveState:
@@ -102,6 +105,15 @@ def _stayed(later: LiveState, before: LiveState, snapshot: Snapshot) -> LiveStat
     if not is_kept or not (later.stays or looked_at.state is RankState.RUNNING):
         return replace(later, job=None, stays=False)
     return replace(later, job=looked_at.id, stays=True)
+
+
+def _fallen(before: LiveState, snapshot: Snapshot) -> frozenset[str]:
+    """The jobs that fell before or since the last look, and that are still there."""
+    past = () if before.newest is None else before.newest.jobs
+    ran = {job.id for job in past if job.state is RankState.RUNNING}
+    over = [job for job in snapshot.jobs if job.state is not RankState.RUNNING]
+    fell = {job.id for job in over if job.id in ran and any(map(is_troubled, job.ranks))}
+    return (before.fallen | fell).intersection(job.id for job in over)
 
 
 def _looked_at(state: LiveState) -> JobView | None:

@@ -26,7 +26,7 @@ def answer_rows(state: LiveState, width: int, pen: Pen) -> tuple[Row, ...]:
         text = tr("looking for jobs ...") if state.shown is None else tr("no job found")
         blank = (fit((), width),) * (BIG_HEIGHT - 1 if pen.big else 0)
         return (fit((Span(f" {text}", "dim"),), width), *blank)
-    right = _right(state)
+    right = _right(state, pen)
     if pen.big:
         return _big(job, right, width, pen)
     parts = [_state(job, pen), *filter(None, (_step(job, pen), _worst(job, pen), _gap(job, pen)))]
@@ -113,11 +113,15 @@ def _gap(job: JobView, pen: Pen) -> Row:
     return (Span("   "), Span(text, "warn"))
 
 
-def _right(state: LiveState) -> Row:
+def _right(state: LiveState, pen: Pen) -> Row:
     spans = [Span(f" {tr('paused')} ", "cursor")] if state.paused else []
     count = len(state_of.jobs(state))
     if count > 1:
         spans.append(
             Span("  " + tr("job {place} of {count}", place=state_of.job_index(state) + 1, count=count), "dim")
         )
+    if state.fallen:
+        count = len(state.fallen)
+        text = ntr("another one fell", "{count} others fell", count, count=pen.numbers.integer(count))
+        spans.append(Span(f"  {pen.glyphs.bad} {text}", "error"))
     return (*spans, Span(" ")) if spans else ()
