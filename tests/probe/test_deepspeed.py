@@ -156,9 +156,10 @@ def test_the_calls_of_one_training_step_are_its_parts(number: int, groups: int) 
     ],
 )
 def test_gradients_before_a_step(number: int, counted: dict[str, int]) -> None:
-    optimizer, _, _ = stepped(stage(number))
+    optimizer, wrapper, _ = stepped(stage(number))
     held = states.before_step(states.look([optimizer]))
     assert {name: part.device for name, part in held.items()} == counted
+    assert wrapper.optimizer is optimizer
 
 
 @pytest.mark.parametrize(
