@@ -11,16 +11,17 @@ from scaletui.view.bars import Bar, bar_rows
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.box import Box
 from scaletui.view.cells import left, right, width_of
-from scaletui.view.row import Row, Span, fit, merge
+from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row
 from scaletui.view.step_clock import column_of, phases_row
 from scaletui.view.step_lanes import LABEL
+from scaletui.view.step_stack import stacked_rows
 from scaletui.view.step_words import frame_name
 from scaletui_engine.sharding.step_frames import HELD, Act
 from scaletui_themes.roles import fill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from scaletui.state.step_play import Sight, Take
     from scaletui.view.pen import Pen
@@ -56,43 +57,6 @@ def curve_of(step: PlayedStep, columns: int) -> tuple[tuple[int, ...], ...]:
         stretch = step.frames[first : max((column + 1) * count // columns, first + 1)]
         found.append(max(stretch, key=lambda frame: frame.total).parts)
     return tuple(found)
-
-
-def stacked_rows(columns: Sequence[tuple[int, ...]], box: Box, pen: Pen) -> list[Row]:
-    """The parts one on the other, what stays at the bottom; the highest cell rises by its level."""
-    top = max(map(sum, columns))
-    stacks = [[(name, parts[HELD.index(name)]) for name in _STACK] for parts in columns]
-    return [
-        fit(merge(_stacked(stack, line, (box.height, top), pen) for stack in stacks), box.width)
-        for line in range(box.height)
-    ]
-
-
-def _stacked(stack: list[tuple[str, int]], line: int, scale: tuple[int, int], pen: Pen) -> Span:
-    """One cell: the part at its middle, or its level where the stack ends in it."""
-    height, top = scale
-    cell = top / height
-    floor = (height - 1 - line) * cell
-    total = sum(size for _, size in stack)
-    if total <= floor:
-        return Span(" ", "text")
-    middle, reached, part = min(floor + cell / 2, (floor + total) / 2), 0, stack[0][0]
-    for name, size in stack:
-        reached += size
-        if size and reached >= middle:
-            part = name
-            break
-    steps = len(pen.glyphs.levels) - 1
-    level = round((total - floor) / cell * steps)
-    if not pen.glyphs.blocks and 2 * level < steps:
-        return Span(" ", "text")
-    if level >= steps or not pen.glyphs.blocks:
-        return Span(pen.glyphs.shades.get(part, " "), fill(part))
-    return Span(pen.glyphs.levels[max(level, 1)], part)
-
-
-_STACK: Final = ("weights", "optimizer", "master_weights", "buffers", "gradients", "unsharded")
-"""From the bottom: what never changes first."""
 
 
 def playhead(sight: Sight, width: int, pen: Pen) -> Row:
