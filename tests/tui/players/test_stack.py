@@ -75,14 +75,15 @@ def test_columns_are_as_high_as_their_bytes(pen: Pen) -> None:
 @pytest.mark.parametrize(
     ("stack", "rows", "base", "found"),
     [
-        ((1, 1, 0, 0, 2, 2), 6, (1, 1, 0, 0, 0, 0), (1, 1, 0, 0, 2, 2)),
-        ((1, 1, 0, 0, 9, 1), 4, (1, 1, 0, 0, 0, 0), (1, 1, 0, 0, 1, 1)),
-        ((1, 1, 0, 0, 9, 1), 3, (1, 1, 0, 0, 0, 0), (1, 1, 0, 0, 1, 0)),
-        ((1, 1, 0, 0, 0, 0), 3, (1, 1, 0, 0, 0, 0), (1, 1, 0, 0, 0, 0)),
+        ((1, 1, 0, 0, 2, 2), 6, (1, 1, 0, 0, None, None), (1, 1, 0, 0, 2, 2)),
+        ((1, 1, 0, 0, 9, 1), 4, (1, 1, 0, 0, None, None), (1, 1, 0, 0, 1, 1)),
+        ((1, 1, 0, 0, 9, 1), 3, (1, 1, 0, 0, None, None), (1, 1, 0, 0, 1, 0)),
+        ((1, 1, 0, 0, 0, 0), 3, (1, 1, 0, 0, None, None), (1, 1, 0, 0, 0, 0)),
+        ((1, 9, 0, 0, 5, 0), 2, (0, 1, 0, 0, None, None), (0, 1, 0, 0, 1, 0)),
     ],
 )
 def test_what_changes_shares_what_is_left(
-    stack: tuple[int, ...], rows: int, base: tuple[int, ...], found: tuple[int, ...]
+    stack: tuple[int, ...], rows: int, base: tuple[int | None, ...], found: tuple[int, ...]
 ) -> None:
     assert len(stack) == len(STACK)
     assert shares(stack, rows, base) == found
@@ -90,4 +91,9 @@ def test_what_changes_shares_what_is_left(
 
 def test_steady_parts_leave_a_row_to_those_that_change() -> None:
     stacks = [((1, 60, 0, 0, 3, 0), 4), ((1, 60, 0, 0, 0, 0), 4)]
-    assert steady(stacks, 16.0) == (1, 2, 0, 0, 0, 0)
+    assert steady(stacks, 16.0) == (1, 2, 0, 0, None, 0)
+
+
+def test_in_three_rows_weights_go_before_what_changes() -> None:
+    stacks = [((4, 8, 0, 0, 3, 5), 3), ((4, 8, 0, 0, 0, 3), 3)]
+    assert steady(stacks, 20 / 3) == (1, 1, 0, 0, None, None)

@@ -46,6 +46,8 @@ FIXED: Final = 12
 CHART: Final = 3
 """Rule, phases and playhead around the curve."""
 MOST_CURVE: Final = 12
+LEAST_CURVE: Final = 3
+"""Weights, the optimizer and what changes: bars of other strategies give way to them."""
 RANKS: Final = 10
 """Rows of the ranks' slices, where there is room for them."""
 
@@ -130,7 +132,7 @@ class StepPlayer(FramesPlayer):
         """The curve takes what units and strategies leave."""
         beside = (3 if self.pen.big else len(strategies(self.scenario))) + 2 if self.scenario else 0
         room = self.size.height - FIXED - CHART - beside
-        curve = min(max(room if room < RANKS + 5 else room - RANKS, 1), MOST_CURVE)
+        curve = min(max(room if room < RANKS + 5 else room - RANKS, LEAST_CURVE), MOST_CURVE)
         self.query_one("#players-chart").styles.height = curve + CHART - 1
         header = self.query_one(HeaderPane)
         facts = scenario_facts(self.scenario, self.pen) if self.scenario else ()

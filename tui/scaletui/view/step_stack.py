@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 STACK: Final = ("weights", "optimizer", "master_weights", "buffers", "gradients", "unsharded")
 """From the bottom: what never changes first."""
+Base = tuple["int | None", ...]
+"""Rows of the parts whose bytes never change; None of those that do."""
 _PLACES: Final = tuple(HELD.index(name) for name in STACK)
 
 
@@ -33,11 +35,11 @@ def stacked_rows(columns: Sequence[tuple[int, ...]], box: Box, pen: Pen) -> list
     return [fit(merge(line), box.width) for line in reversed(lines)]
 
 
-def steady(columns: Sequence[tuple[tuple[int, ...], int]], cell: float) -> tuple[int, ...]:
-    """Rows of the parts that have the same bytes in every column, of `cell` bytes each; 0 of the others.
+def steady(columns: Sequence[tuple[tuple[int, ...], int]], cell: float) -> Base:
+    """Rows of the parts that have the same bytes in every column, of `cell` bytes each; None of the others.
 
     `columns` are stacks with the rows that they reach. Every part has a row where the lowest column leaves
-    one for it and for those that change.
+    one for it and one for all that change.
     """
     first = columns[0][0]
     same = [all(stack[place] == size for stack, _ in columns) for place, size in enumerate(first)]
@@ -50,19 +52,22 @@ def steady(columns: Sequence[tuple[tuple[int, ...], int]], cell: float) -> tuple
         rows - sum(1 for size, stays in zip(stack, same, strict=True) if size and not stays)
         for stack, rows in columns
     )
-    return _squeezed(found, first, max(min(moving), 1))
+    least = min(len([size for size in found if size]), min(reach for _, reach in columns) - 1)
+    squeezed = _squeezed(found, first, max(min(moving), least, 1))
+    return tuple(held if stays else None for held, stays in zip(squeezed, same, strict=True))
 
 
-def shares(stack: tuple[int, ...], rows: int, base: tuple[int, ...]) -> tuple[int, ...]:
+def shares(stack: tuple[int, ...], rows: int, base: Base) -> tuple[int, ...]:
     """Rows of every part of one column: the steady ones as they are, the others as their bytes are."""
-    moving = tuple(0 if fixed else size for size, fixed in zip(stack, base, strict=True))
-    room, total = rows - sum(base), sum(moving)
+    still = tuple(held or 0 for held in base)
+    moving = tuple(size if held is None else 0 for size, held in zip(stack, base, strict=True))
+    room, total = rows - sum(still), sum(moving)
     if room <= 0 or not total:
         # A sliver above steady parts would come and go with the others: they end in a whole row.
-        return base if any(base) else _topped(base, rows)
+        return still if any(still) else _topped(still, rows)
     wished = [max(round(size / total * room), 1) if size else 0 for size in moving]
     squeezed = _squeezed(wished, moving, room)
-    return _topped(tuple(map(sum, zip(base, squeezed, strict=True))), rows)
+    return _topped(tuple(map(sum, zip(still, squeezed, strict=True))), rows)
 
 
 def _squeezed(rows: Sequence[int], sizes: Sequence[int], room: int) -> tuple[int, ...]:
@@ -83,16 +88,14 @@ def _topped(rows: tuple[int, ...], wanted: int) -> tuple[int, ...]:
     return (*rows[:top], rows[top] + more, *rows[top + 1 :])
 
 
-def _drawn(
-    stack: tuple[int, ...], base: tuple[int, ...], reach: tuple[int, float], pen: Pen
-) -> dict[int, Span]:
+def _drawn(stack: tuple[int, ...], base: Base, reach: tuple[int, float], pen: Pen) -> dict[int, Span]:
     """Line, counted from the bottom -> its cell; the highest is as full as the stack reaches into it."""
     cell, rows = reach[1], shares(stack, reach[0], base)
     names = [name for name, held in zip(STACK, rows, strict=True) for _ in range(held)]
     steps, glyphs = len(pen.glyphs.levels) - 1, pen.glyphs
     found = {line: Span(glyphs.shades.get(name, " "), fill(name)) for line, name in enumerate(names)}
     level = round((sum(stack) - (len(names) - 1) * cell) / cell * steps)
-    if names and level < steps and rows != base:
+    if names and level < steps and rows != tuple(held or 0 for held in base):
         top = len(names) - 1
         if glyphs.blocks:
             found[top] = Span(glyphs.levels[max(level, 1)], names[top])
