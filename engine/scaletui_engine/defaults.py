@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.catalog import load_gpu, load_model
@@ -11,7 +11,8 @@ from scaletui_engine.errors import WorldSizeError
 from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
 from scaletui_engine.runtime import DEFAULT_RUNTIME, Lora, Runtime
 from scaletui_engine.scenario import Scenario
-from scaletui_engine.validate.nearest import nearest_divisor
+from scaletui_engine.validate import problem
+from scaletui_engine.validate.nearest import divisors
 
 if TYPE_CHECKING:
     from scaletui_engine.model import Model
@@ -72,7 +73,10 @@ def scenario_from(choices: Choices) -> Scenario:
 
 def plan_from(choices: PlanChoices, model: Model, cluster: Cluster) -> Plan:
     """The plan of `choices` on that cluster; not yet validated. Raises WorldSizeError as `scenario_from`."""
-    replicate, shard = _data_parallel(choices, cluster)
+    try:
+        replicate, shard = _data_parallel(choices, cluster)
+    except WorldSizeError as error:
+        raise WorldSizeError(error.equation, _nearest(choices, model, cluster)) from None
     axes = Axes(choices.tp, choices.cp, choices.ep, choices.pp, replicate, shard)
     kept = {field.name: getattr(choices, field.name) for field in fields(Plan) if field.name != "axes"}
     kept["seq"] = default_seq(model) if choices.seq is None else choices.seq
@@ -129,18 +133,23 @@ def _left(choices: PlanChoices, gpus: int) -> int:
         raise WorldSizeError(
             f"{shown} = {ranks}, which does not divide the cluster's {gpus} GPUs"
             if " x " in shown
-            else f"{shown} does not divide the cluster's {gpus} GPUs",
-            _nearest(choices, gpus),
+            else f"{shown} does not divide the cluster's {gpus} GPUs"
         )
     return left
 
 
-def _nearest(choices: PlanChoices, gpus: int) -> str | None:
-    """The largest axis changed so that the product divides the GPUs."""
+def _nearest(choices: PlanChoices, model: Model, cluster: Cluster) -> str | None:
+    """The one axis changed as little as makes a plan that is valid; None where no one axis does."""
     degrees = {"tp": choices.tp, "pp": choices.pp, "cp": choices.cp}
     ranks = choices.tp * choices.cp * choices.pp
-    for name, degree in sorted(degrees.items(), key=lambda item: -item[1]):
-        others = ranks // degree
-        if gpus % others == 0:
-            return f"{name} {nearest_divisor(gpus // others, degree)}"
+    found = [
+        (abs(other - degree), -degree, name, other)
+        for name, degree in degrees.items()
+        if degree > 0 and cluster.gpus > 0 and cluster.gpus % (ranks // degree) == 0
+        for other in divisors(cluster.gpus // (ranks // degree))
+    ]
+    for _, _, name, other in sorted(found):
+        plan = plan_from(replace(choices, **{name: other}), model, cluster)  # type: ignore[arg-type]
+        if problem(Scenario(model, cluster, plan)) is None:
+            return f"{name} {other}"
     return None
