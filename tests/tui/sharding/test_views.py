@@ -195,7 +195,8 @@ def test_ascii_is_ascii(scenario: Make, sight: See) -> None:
     [
         ("rank 12345", "rank:12345"),
         ("r7", "rank:7"),
-        ("16384", "tensor::layers.{layer}.attention_norm"),
+        ("16384", ""),
+        ("37", "rank:37"),
         ("layers.31.attention.wq", "tensor:31:layers.{layer}.attention.wq"),
         ("output", "tensor::output"),
     ],
@@ -204,9 +205,17 @@ def test_finding(scenario: Make, query: str, first: str) -> None:
     plan = scenario("llama3.1-405b", 16384, tp=8, pp=2)
     found = typed(finding(plan, Part.WEIGHTS), query).found
     if query == "16384":
-        assert not [item for item in found if item.id.startswith("rank:")]
+        assert found == ()
     else:
         assert found[0].id == first
+
+
+def test_a_number_alone_is_a_rank_and_then_a_layer(scenario: Make) -> None:
+    found = typed(finding(scenario("llama3.1-405b", 16384, tp=8, pp=2), Part.WEIGHTS), "37").found
+    assert found[0].id == "rank:37"
+    assert len(found) > 2
+    assert all(item.id.startswith("tensor:37:layers.") for item in found[1:])
+    assert all(item.title.startswith("layers.37.") for item in found[1:])
 
 
 def test_looks(scenario: Make) -> None:

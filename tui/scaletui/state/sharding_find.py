@@ -32,10 +32,13 @@ class Finding(Picking):
         """The rank that was typed, then the tensors whose name holds the words."""
         if not self.query.strip() or not self.listed:
             return self.items
-        match = _RANK.match(self.query.strip())
+        words = self.query.strip()
+        match = _RANK.match(words)
         rank = int(match[1]) if match else self.world
         ranks = (Item(f"rank:{rank}", tr("rank {rank}", rank=rank)),) if rank < self.world else ()
-        return (*ranks, *(_item(named) for named in search(self.listed, self.query)))
+        # A number alone is a layer too, and no word of a name.
+        named = search(self.listed, f".{words}" if words.isdecimal() else words)
+        return (*ranks, *map(_item, named))
 
 
 def finding(scenario: Scenario, part: Part) -> Finding:
