@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from scaletui.options import MODES
 from scaletui.panes.frame import FooterPane, HeaderPane, NoticePane
 from scaletui.screens.budget import BudgetScreen
 from scaletui.screens.help import HelpScreen
+from scaletui.screens.pick import PickScreen
 from scaletui.screens.save import SaveScreen
 from scaletui.state.study import study
 from scaletui.view.cells import width_of
@@ -192,6 +194,27 @@ async def test_a_change_of_the_list_is_applied(make_app: MakeApp) -> None:
         assert app.editing.scenario.plan.recompute is Recompute.FULL
         await press(pilot, "u")
         assert app.editing.scenario == load_scenario("llama3-8b-8")
+
+
+async def test_the_list_opens_when_the_engine_has_looked(make_app: MakeApp) -> None:
+    """Asked for before; a list that was not asked for does not come by itself."""
+    app = make_app()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, BudgetScreen)
+        assert app.answer is not None
+        found = study(app.answer.scenario, 0)
+        screen.look(replace(screen.state, study=None))
+        await press(pilot, "f")
+        assert app.screen is screen
+        screen.post_message(Studied(found))
+        await settle(pilot)
+        assert isinstance(app.screen, PickScreen)
+        await press(pilot, "escape")
+        screen.post_message(Studied(found))
+        await settle(pilot)
+        assert app.screen is screen
 
 
 async def test_undo_redo_and_their_ends(make_app: MakeApp) -> None:

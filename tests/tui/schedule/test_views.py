@@ -268,6 +268,11 @@ def test_the_first_line_answers(make_sight: MakeSight, options: dict[str, object
     assert text(row) == expected
 
 
+def test_one_microbatch_is_one(make_sight: MakeSight) -> None:
+    (row,) = answer_rows(make_sight(microbatches=1), 80, PEN)
+    assert text(row).endswith("peak 1 microbatch (rank 0)")
+
+
 def test_four_definitions_by_name(make_sight: MakeSight) -> None:
     sight = make_sight("zb-h1")
     assert [text(row).split()[0] for row in bubble_panel(sight, 60, PEN)[1:]] == ["A", "B", "C", "D"]

@@ -81,6 +81,8 @@ class BudgetScreen(PlanScreen):
         self._pause: Timer | None = None
         self._asked: tuple[Scenario, int] | None = None
         """What the engine is asked to look at closer, or was last."""
+        self._wants_fix = False
+        """Whether the list of changes was asked for before the engine had looked."""
 
     def body(self) -> Iterable[Widget]:
         """Answer and bars across, then the columns."""
@@ -146,8 +148,10 @@ class BudgetScreen(PlanScreen):
         """Single changes that save memory, to choose one from."""
         study = state.closer_look(self.state)
         if study is None or self.session is None:
+            self._wants_fix = self.session is not None
             self.post_message(Noticed(Notice(tr("the engine is still looking"))))
             return
+        self._wants_fix = False
         items = Picking(fix_items(study, self.session.pen))
         pick = PickScreen(tr("one change, and what it saves"), items, self.session.pen)
         self.app.push_screen(pick, partial(self._apply, study))
@@ -160,6 +164,8 @@ class BudgetScreen(PlanScreen):
         """Draw a closer look, unless something else is looked at by now."""
         message.stop()
         self.look(replace(self.state, study=message.study))
+        if self._wants_fix and self.is_current and state.closer_look(self.state) is not None:
+            self.action_fix()
 
     def _look_closer(self) -> None:
         """Ask when the reader has stopped for a moment; what is asked before that is forgotten."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.state.schedule import KINDS
 from scaletui.text.explain import explain
-from scaletui.text.language import tr
+from scaletui.text.language import ntr, tr
 from scaletui.view.bars import chip
 from scaletui.view.big import BIG_HEIGHT, big_text
 from scaletui.view.box import Box
@@ -40,7 +40,13 @@ def answer_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
     run, question = sight.own, sight.picture.question
     percent = pen.numbers.percent(run.bubble.over_makespan, 1)
     count = plain(run.peaks[run.worst_rank], pen)
-    peak = tr("peak {count} microbatches (rank {rank})", count=count, rank=run.worst_rank)
+    peak = ntr(
+        "peak {count} microbatch (rank {rank})",
+        "peak {count} microbatches (rank {rank})",
+        1 if run.peaks[run.worst_rank] == 1 else 2,
+        count=count,
+        rank=run.worst_rank,
+    )
     if pen.big:
         return _big(sight, peak, width, pen)
     chunks = f"  v {run.chunks}" if run.chunks > 1 else ""
