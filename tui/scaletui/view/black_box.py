@@ -16,7 +16,7 @@ from scaletui.view.black_box_words import ending_text
 from scaletui.view.cells import crop, left, width_of
 from scaletui.view.live_words import category_name, verdict_role
 from scaletui.view.row import Row, Span, fit
-from scaletui.view.rule import rule_row, wrapped
+from scaletui.view.rule import NO_BREAK, rule_row, wrapped
 from scaletui.view.time_of_day import time_of_day
 from scaletui_engine.live.post_mortem import PostMortem, last_steps, post_mortem
 
@@ -130,7 +130,9 @@ def _steps(rank: RankView, pen: Pen) -> str:
     if not points:
         return ""
     times = [
-        f"{pen.numbers.integer(point.step)}: {pen.numbers.seconds(point.step_ns / 1e9)}"
+        f"{pen.numbers.integer(point.step)}: {pen.numbers.seconds(point.step_ns / 1e9)}".replace(
+            " ", NO_BREAK
+        )
         for point in points
         if point.step_ns
     ]

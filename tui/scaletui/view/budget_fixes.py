@@ -100,7 +100,7 @@ def fix_items(study: Study, pen: Pen) -> tuple[Item, ...]:
         Item(
             str(index),
             fix_name(fix),
-            f"{right('-' + pen.numbers.bytes(fix.saved_bytes), 11)}  "
+            f"{right(pen.numbers.bytes(fix.saved_bytes), 10)}  "
             f"{tr('fits') if fix.fits else tr('over')}  {cost_text(fix, pen)}",
         )
         for index, fix in enumerate(study.fixes)

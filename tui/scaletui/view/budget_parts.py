@@ -105,7 +105,7 @@ def _room(line: RoomLine, pen: Pen) -> _Line:
     digits = 0 if line.span.high >= LARGE else 1
     low, high = (pen.numbers.gib(amount, digits) for amount in (line.span.low, line.span.high))
     names = {"reserved": tr("reserved"), "overhead": tr("driver")}
-    whys = {"reserved": tr("allocator's pools"), "overhead": tr("and CUDA, NCCL")}
+    whys = {"reserved": tr("in all, with pools"), "overhead": tr("in all, with CUDA")}
     mark = (
         chip(line.role, pen)
         if line.role == "overhead"

@@ -83,7 +83,7 @@ def _change(fix: Fix, pen: Pen) -> tuple[Span, ...]:
     return (
         Span(pen.glyphs.ok if fix.fits else "", "ok"),
         Span(fix_name(fix)),
-        Span(f"-{number.gib(fix.saved_bytes)}", "ok"),
+        Span(number.gib(fix.saved_bytes), "ok"),
         Span(number.signed(free, number.gib) if free < 0 else number.gib(free)),
         Span(cost_text(fix, pen), "dim"),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui.view.cells import crop, width_of
 from scaletui.view.row import Row, Span, fit
@@ -34,10 +34,13 @@ def heading(text: str, *, focus: bool) -> Span:
     return Span(text, "accent" if focus else "title")
 
 
+NO_BREAK: Final = "\u00a0"
+
+
 def wrapped(text: str, width: int, role: str = "text", indent: str = " ") -> Iterator[Row]:
-    """A sentence as rows of whole words."""
+    """A sentence as rows of whole words; `NO_BREAK` is a blank at which no row ends."""
     for line in textwrap.wrap(text, max(width - width_of(indent), 8)):
-        yield fit((Span(indent + line, role),), width)
+        yield fit((Span(indent + line.replace(NO_BREAK, " "), role),), width)
 
 
 def pair_row(label: str | Span, value: str | Span, width: int, pen: Pen) -> Row:
