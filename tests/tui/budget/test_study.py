@@ -109,6 +109,19 @@ def test_a_step_names_its_peak_and_its_phases(looked: BudgetState) -> None:
     assert phases.split() == ["forward", "^", "backward", "step"]
 
 
+def test_short_passes_are_named_by_their_letters() -> None:
+    """No row says "backward" twice and never "forward"."""
+    cells = [
+        Cell(1, phase)
+        for phase in ("forward", "backward") * 2
+        for _ in range(5 if phase == "forward" else 10)
+    ]
+    (found,) = text([phase_row(cells, 9, "^")])
+    assert found.split() == ["F", "B", "^", "F", "B"]
+    (found,) = text([phase_row([Cell(1, "forward")] * 5 + cells[5:] + [Cell(1, "forward")] * 9, 14, "^")])
+    assert found.split() == ["backward", "^", "backward", "forward"]
+
+
 @pytest.mark.parametrize(
     ("peak", "row"),
     [

@@ -35,6 +35,8 @@ _LABELS: Final = {
     "end_of_backward": N_("backward"), "step": N_("step"), "idle": N_("waits"),
 }  # fmt: skip
 _ROLES: Final = {"forward": "forward", "loss": "loss", "backward": "backward", "step": "optimizer"}
+_PASSES: Final = {"forward": "F", "backward": "B"}
+"""What a pass is called where its name has no room."""
 
 
 def step_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
@@ -88,13 +90,20 @@ def _highest(cells: list[Cell]) -> int:
 
 
 def phase_row(cells: list[Cell], peak: int, mark: str) -> Row:
-    """Each stretch of one phase under its word, where it is long enough for it, and a mark under the peak."""
+    """Each stretch of one phase under its word, where it is long enough for it, and a mark under the peak.
+
+    Where no stretch of a pass has room for its word, letters name both passes.
+    """
     spans: list[Span] = []
     start = 0
-    for label, stretch in groupby(cells, key=lambda cell: _label(cell.phase)):
-        width, role = len(list(stretch)), _ROLES.get(label, "dim")
+    stretches = [(label, len(list(each))) for label, each in groupby(cells, key=lambda c: _label(c.phase))]
+    wide = {label for label, width in stretches if width > width_of(tr(label))}
+    named = {label for label, _ in stretches if label in _PASSES} <= wide
+    for label, width in stretches:
+        role = _ROLES.get(label, "dim")
         before = peak - start if start <= peak < start + width else width
-        spans += _stretch(tr(label), (before, width), role)
+        word = tr(label) if named or label not in _PASSES else _PASSES[label]
+        spans += _stretch(word, (before, width), role)
         if before < width:
             spans.insert(-1, Span(mark, "accent"))
         start += width
