@@ -306,4 +306,6 @@ async def test_why_a_recording_stopped_is_told_at_once_and_on_every_screen(folde
         told[0] = "the recording stopped early: No space left on device"
         await until(pilot, lambda: shown(app).count(told[0]) == 2)
         await pilot.press("1")
-        await until(pilot, lambda: told[0] in shown(app))
+        await until(pilot, lambda: app.current_mode == "budget" and app.screen.is_mounted)
+        await pilot.pause()
+        assert told[0] in shown(app)
