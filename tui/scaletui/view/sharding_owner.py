@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from scaletui.text.language import tr
 from scaletui.view.cells import width_of
 
 if TYPE_CHECKING:
@@ -43,11 +44,29 @@ def owner_text(drawing: Drawing, spot: Spot) -> str:
     if held is None or first is None:
         return ""
     where = places_text(held, last, drawing.picture, ellipsis)
-    name = f"r{first}{_more(drawing, held)}" if final in (None, first) else f"r{first}{ellipsis}r{final}"
+    if last is None or final is None or final == first:
+        name = f"r{first}{_more(drawing, held)}"
+    else:
+        ends = (_coordinates(held, drawing.picture), _coordinates(last, drawing.picture))
+        name = several_text(first, final, ends)
     for text in (f"{name}  {where}" if where else name, name):
         if width_of(text) <= drawing.room:
             return text
     return f"r{first}"
+
+
+def several_text(first: int, final: int, ends: tuple[dict[str, int], dict[str, int]]) -> str:
+    """The ranks of a tile that stands for several: two by name, a range only where they follow each other."""
+    low, high = ends
+    differ = [axis for axis in low if low[axis] != high.get(axis)]
+    if len(differ) != 1 or differ[0] not in high:
+        return tr("r{rank} and more", rank=first)
+    count = abs(high[differ[0]] - low[differ[0]]) + 1
+    if count == 2:
+        return f"r{first}, r{final}"
+    if final - first + 1 == count:
+        return f"r{first}-{final}"
+    return tr("r{rank} +{n} more", rank=first, n=count - 1)
 
 
 def _more(drawing: Drawing, held: Holders) -> str:
