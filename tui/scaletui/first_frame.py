@@ -86,5 +86,5 @@ def _picture(options: ScreenOptions, environ: Mapping[str, str]) -> str:
     finally:
         source.close()
     size = os.get_terminal_size()
-    rows = first_rows(arrived(LiveState(), snapshot), Box(size.columns, size.lines), pen)
+    rows = first_rows(arrived(LiveState(sought=options.process), snapshot), Box(size.columns, size.lines), pen)
     return painted(rows, palette, hues=hues)
