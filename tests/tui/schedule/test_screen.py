@@ -134,6 +134,15 @@ async def test_a_schedule_beside_another_and_away_again(make_app: MakeApp) -> No
         assert len(screen(app).picture.runs) == 1  # type: ignore[union-attr]
 
 
+async def test_the_schedule_itself_is_not_laid_beside_it(make_app: MakeApp) -> None:
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot)
+        await press(pilot, "v", "enter")
+        assert "1f1b is what is shown already" in shown(app)
+        assert len(screen(app).picture.runs) == 1  # type: ignore[union-attr]
+
+
 async def test_arrows_edit_once_the_plan_has_them(make_app: MakeApp) -> None:
     app = make_app()
     async with app.run_test(size=(80, 24)) as pilot:

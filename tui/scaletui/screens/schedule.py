@@ -210,7 +210,10 @@ class ScheduleScreen(PlayerScreen):
 
     def _lay_beside(self, name: str | None) -> None:
         if name is not None and self.picture is not None:
-            self.look_at(laid_beside(self.look, name, self.picture.runs[0].name))
+            own = self.picture.runs[0].name
+            if name == own:
+                self.post_message(Noticed(Notice(tr("{name} is what is shown already", name=own))))
+            self.look_at(laid_beside(self.look, name, own))
 
     def _ask(self) -> None:
         if self.session is None or not self.is_mounted:
