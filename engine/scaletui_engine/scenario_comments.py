@@ -64,7 +64,7 @@ COMMENTS: Final = {
         "float8_saved": "blocks whose activation's input is kept in 8 bits: mlp, moe, shared_experts",
         "attention_output_bits": "attention's output kept once, in so many bits",
         "router_weights": "multiplied on the experts' output, or on their activation",
-        "recompute_modules": "core_attn, mla_up_proj, mlp, moe_act, layernorm, moe, shared_experts, latent_norm",
+        "recompute_modules": "core_attn mla_up_proj mlp moe_act layernorm moe shared_experts latent_norm",
         "recompute_every": "with full recompute, one of so many layers",
         "recompute_layers": "with full recompute, the first so many layers of a stage",
         "capacity_factor": "tokens an expert may take, over an even share",

@@ -85,6 +85,5 @@ def _picture(options: ScreenOptions, environ: Mapping[str, str]) -> str:
         snapshot = Store(source.host, PLAN_BYTES).take(source.poll(moment), moment)
     finally:
         source.close()
-    size = os.get_terminal_size()
-    rows = first_rows(arrived(LiveState(sought=options.process), snapshot), Box(size.columns, size.lines), pen)
-    return painted(rows, palette, hues=hues)
+    state, size = arrived(LiveState(sought=options.process), snapshot), os.get_terminal_size()
+    return painted(first_rows(state, Box(size.columns, size.lines), pen), palette, hues=hues)

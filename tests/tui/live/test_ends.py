@@ -185,7 +185,7 @@ def test_a_job_that_falls_while_another_one_is_looked_at_is_told(
         text(answer_rows(state, 120, PEN))[0]
         for state in (fallen, arrived(fallen, at(3, first, dead)), arrived(both, at(2, first, done)))
     ]
-    assert [answer.endswith("job 1 of 2  ! another one fell") for answer in answers] == [True, True, False]
+    assert [answer.endswith("job 1 of 2  ! 1 other fell") for answer in answers] == [True, True, False]
     assert arrived(LiveState(), at(2, first, dead)).fallen == frozenset()
     assert arrived(other_job(fallen, 1), at(3, first, dead)).fallen == frozenset()
 

@@ -66,6 +66,12 @@ def test_answer_names_the_largest_gap(make_rank, make_state):
     assert "largest gap: optimizer +4 B" in text(answer_rows(make_state(make_rank(0), off), 120, PEN))[0]
 
 
+def test_words_go_before_the_gap_does(make_rank, make_state):
+    off = make_rank(1, prediction=Prediction(Held(1000, 1000, 2000)))
+    assert text(answer_rows(make_state(make_rank(0)), 80, PEN))[0].endswith("   y as predicted")
+    assert text(answer_rows(make_state(make_rank(0), off), 80, PEN))[0].endswith("   gap: optimizer +4 B")
+
+
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 100, 120, 200])
 def test_answer_fits_and_keeps_the_state(make_rank, make_state, job_of, width):
     jobs = (job_of(make_rank(0, gpu=True)), job_of(make_rank(0), name="b"))

@@ -14,6 +14,8 @@ from scaletui_engine.live.evidence import RankState
 from scaletui_engine.live.judgement import headroom, is_troubled, largest_gap, worst
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scaletui.state.live import LiveState
     from scaletui.view.pen import Pen
     from scaletui_engine.live.snapshot import JobView
@@ -29,12 +31,20 @@ def answer_rows(state: LiveState, width: int, pen: Pen) -> tuple[Row, ...]:
     right = _right(state, pen)
     if pen.big:
         return _big(job, right, width, pen)
-    parts = [_state(job, pen), *filter(None, (_step(job, pen), _worst(job, pen), _gap(job, pen)))]
-    for count in range(len(parts), 0, -1):
-        line = tuple(span for part in parts[:count] for span in part)
+    for parts in _lines(job, pen):
+        line = tuple(span for part in parts for span in part)
         if row_width(line) + row_width(right) <= width:
             return (beside(line, right, width),)
-    return (beside(parts[0], right, width),)
+    return (beside(_state(job, pen), right, width),)
+
+
+def _lines(job: JobView, pen: Pen) -> Iterator[tuple[Row, ...]]:
+    """What the line says, from the longest down: words go before facts do."""
+    first = (_state(job, pen), _step(job, pen), _worst(job, pen))
+    yield (*first, _gap(job, pen))
+    yield (*first, _gap(job, pen, is_short=True))
+    for count in range(len(first), 1, -1):
+        yield first[:count]
 
 
 def _big(job: JobView, right: Row, width: int, pen: Pen) -> tuple[Row, ...]:
@@ -102,14 +112,20 @@ def _worst(job: JobView, pen: Pen) -> Row:
     return (Span("   " + tr("most: rank {rank}, {amount}", rank=number, amount=pen.numbers.size(held))),)
 
 
-def _gap(job: JobView, pen: Pen) -> Row:
+def _gap(job: JobView, pen: Pen, *, is_short: bool = False) -> Row:
     gap = largest_gap(job)
     if gap is None:
         return ()
     if gap.bytes == 0:
-        return (Span("   "), Span(f"{pen.glyphs.ok} {tr('as predicted, to the byte')}", "ok"))
+        text = tr("as predicted") if is_short else tr("as predicted, to the byte")
+        return (Span("   "), Span(f"{pen.glyphs.ok} {text}", "ok"))
     amount = pen.numbers.signed(gap.bytes, pen.numbers.size)
-    text = tr("largest gap: {category} {amount}", category=category_name(gap.category), amount=amount)
+    words = {"category": category_name(gap.category), "amount": amount}
+    text = (
+        tr("gap: {category} {amount}", **words)
+        if is_short
+        else tr("largest gap: {category} {amount}", **words)
+    )
     return (Span("   "), Span(text, "warn"))
 
 
@@ -122,6 +138,6 @@ def _right(state: LiveState, pen: Pen) -> Row:
         )
     if state.fallen:
         count = len(state.fallen)
-        text = ntr("another one fell", "{count} others fell", count, count=pen.numbers.integer(count))
+        text = ntr("{count} other fell", "{count} others fell", count, count=pen.numbers.integer(count))
         spans.append(Span(f"  {pen.glyphs.bad} {text}", "error"))
     return (*spans, Span(" ")) if spans else ()
