@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from types import FrameType
 
+_PACKAGE = "deepspeed."
 _STEP = "_optimizer_step"
 _NUMBERS = ("group_no", "sub_group_id")
 _DEEPEST = 12
@@ -59,11 +60,17 @@ def part(optimizer: Any) -> Part:
 
 
 def _frames() -> Iterator[FrameType]:
+    """DeepSpeed's own among the nearest.
+
+    Until it ends, a frame keeps what its variables were when somebody asked for them: asked of the job's own
+    functions, that would keep the tensors of the first step for good.
+    """
     frame: FrameType | None = sys._getframe(1)
     for _ in range(_DEEPEST):
         if frame is None:
             return
-        yield frame
+        if str(frame.f_globals.get("__name__", "")).startswith(_PACKAGE):
+            yield frame
         frame = frame.f_back
 
 
@@ -71,7 +78,7 @@ def _wrapper_above(optimizer: Any) -> Any:
     """The object of DeepSpeed, not its engine, in whose method this optimizer is stepped."""
     for frame in _frames():
         found = frame.f_locals.get("self")
-        ours = type(found).__module__.startswith("deepspeed.") and not hasattr(found, "named_parameters")
+        ours = type(found).__module__.startswith(_PACKAGE) and not hasattr(found, "named_parameters")
         if ours and found is not optimizer:
             return found
     return None

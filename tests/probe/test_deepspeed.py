@@ -7,8 +7,11 @@ follows it in `__init__`; `_optimizer_step`) and runtime/zero/stage3.py (`fp16_g
 
 from __future__ import annotations
 
+import importlib.util
 import sys
-from types import ModuleType, SimpleNamespace
+import weakref
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,86 +37,18 @@ class Hooked:
         self.hook(self)
 
 
-class DeepSpeedZeroOptimizer:
-    """Stages 1 and 2."""
-
-    def __init__(self, optimizer: Hooked, groups: int, partition_gradients: bool) -> None:
-        self.optimizer = optimizer
-        self.partition_gradients = partition_gradients
-        self.cpu_offload = False
-        self.bit16_groups_flat = [FakeTensor(64) for _ in range(groups)]
-        self.bit16_groups = [[parameter(flat), parameter(flat)] for flat in self.bit16_groups_flat]
-        self.parallel_partitioned_bit16_groups = [[flat, flat] for flat in self.bit16_groups_flat]
-        self.single_partition_of_fp32_groups = [FakeTensor(128, FakeTensor(128)) for _ in range(groups)]
-        self.averaged_gradients: dict[int, Any] = {0: [FakeTensor(32)], 1: None}
-        self.ipg_buckets = {"bf16": SimpleNamespace(buffer=[FakeTensor(48)])}
-        self.param_names = {self.bit16_groups[0][0]: "layer.weight"}
-
-    def step(self) -> None:
-        for number in range(len(self.bit16_groups)):
-            self._optimizer_step(number)
-
-    def _optimizer_step(self, group_no: int) -> None:
-        every, self.optimizer.param_groups = self.optimizer.param_groups, []
-        self.optimizer.step()
-        self.optimizer.param_groups = every
+def _stand_ins() -> ModuleType:
+    """The stand-ins as a module of DeepSpeed: the probe looks at no frame of another."""
+    path = Path(__file__).with_name("zero_stand_ins.py")
+    spec = importlib.util.spec_from_file_location("deepspeed.runtime.stand_ins", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-class DeepSpeedZeroOptimizer_Stage3:  # noqa: N801  # DeepSpeed's name
-    """Stage 3: a small parameter stays whole, a larger one only while it is gathered."""
-
-    def __init__(self, optimizer: Hooked, groups: int) -> None:
-        self.optimizer = optimizer
-        self.offload_optimizer = False
-        self.fp16_groups = [[partitioned(0, "NOT_AVAILABLE"), partitioned(8, "AVAILABLE", persist=True)]]
-        self.fp16_groups += [[partitioned(72, "AVAILABLE")] for _ in range(groups - 1)]
-        self.fp32_partitioned_groups_flat = [FakeTensor(128, FakeTensor(128)) for _ in range(groups)]
-        self.grad_partitions_flat_buffer = FakeTensor(32)
-        self.averaged_gradients: dict[int, Any] = {}
-        self.ipg_buckets = {"bf16": SimpleNamespace(buffer=FakeTensor(48))}
-
-    def step(self) -> None:
-        for number in range(len(self.fp16_groups)):
-            self._optimizer_step(number)
-
-    def _optimizer_step(self, sub_group_id: int) -> None:
-        self.optimizer.step()
-
-
-class BF16_Optimizer:  # noqa: N801  # DeepSpeed's name
-    """A wrapper whose parts the probe does not know."""
-
-    def __init__(self, optimizer: Hooked) -> None:
-        self.optimizer = optimizer
-
-    def step(self) -> None:
-        self.optimizer.step()
-
-
-class DeepSpeedEngine(BF16_Optimizer):
-    """Stage 0: the engine itself steps PyTorch's optimizer."""
-
-    def named_parameters(self) -> list[Any]:
-        return []
-
-
-for kind in (DeepSpeedZeroOptimizer, DeepSpeedZeroOptimizer_Stage3, BF16_Optimizer, DeepSpeedEngine):
-    kind.__module__ = "deepspeed.runtime"
-
-
-def parameter(flat: FakeTensor) -> FakeTensor:
-    """A view of the flat buffer with a whole gradient."""
-    view = FakeTensor(0, FakeTensor(16))
-    view._storage = flat._storage
-    return view
-
-
-def partitioned(gathered: int, status: str, persist: bool = False) -> Any:
-    found: Any = FakeTensor(gathered, FakeTensor(16))
-    found.ds_tensor, found.ds_shape = FakeTensor(20), (2, 5)
-    found.ds_status, found.ds_persist = SimpleNamespace(name=status), persist
-    found.ds_zero_partition_world_size = 2
-    return found
+ZERO = _stand_ins()
 
 
 @pytest.fixture(autouse=True)
@@ -132,8 +67,8 @@ def stepped(make: Callable[[Hooked], Any]) -> tuple[Hooked, Any, list[deepspeed.
 
 def stage(number: int, groups: int = 2) -> Callable[[Hooked], Any]:
     if number == 3:
-        return lambda optimizer: DeepSpeedZeroOptimizer_Stage3(optimizer, groups)
-    return lambda optimizer: DeepSpeedZeroOptimizer(optimizer, groups, partition_gradients=number == 2)
+        return lambda optimizer: ZERO.DeepSpeedZeroOptimizer_Stage3(optimizer, groups)
+    return lambda optimizer: ZERO.DeepSpeedZeroOptimizer(optimizer, groups, partition_gradients=number == 2)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -199,8 +134,8 @@ def test_names_are_deepspeeds_own_and_shapes_are_whole() -> None:
 @pytest.mark.parametrize(
     ("make", "readable", "owned"),
     [
-        pytest.param(DeepSpeedEngine, True, False, id="stage-0-is-like-any-job"),
-        pytest.param(BF16_Optimizer, False, True, id="a-wrapper-that-is-not-known"),
+        pytest.param(ZERO.DeepSpeedEngine, True, False, id="stage-0-is-like-any-job"),
+        pytest.param(ZERO.BF16_Optimizer, False, True, id="a-wrapper-that-is-not-known"),
         pytest.param(stage(2), True, True, id="zero"),
     ],
 )
@@ -221,3 +156,13 @@ def test_without_deepspeed_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delitem(sys.modules, "deepspeed")
     optimizer, _, parts = stepped(stage(1, groups=1))
     assert (parts, deepspeed.owner(optimizer)) == ([deepspeed.Part()], None)
+
+
+def test_the_variables_of_the_jobs_own_functions_are_left_alone() -> None:
+    """Python keeps what a frame's variables were when somebody asks for them, until that frame ends."""
+    optimizer = Hooked(deepspeed.part)
+    kept = FakeTensor(8)
+    alive = weakref.ref(kept)
+    optimizer.step()
+    del kept
+    assert alive() is None
