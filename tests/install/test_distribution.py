@@ -25,7 +25,7 @@ PACKAGES = {
     "scaletui_themes": "themes",
 }
 """Import package -> the folder of the repository that holds it."""
-DATA = (".json", ".toml", ".tcss", ".po", ".typed")
+DATA = (".json", ".toml", ".tcss", ".po", ".rec", ".typed")
 
 QUESTIONS = """
 import json, sys

@@ -70,7 +70,9 @@ def test_an_edit_on_a_slow_line(start_app: Start) -> None:
 def test_a_key_while_a_job_is_shown_on_a_slow_line(start_app: Start, fake_job: None) -> None:
     """At most 50 ms of bytes, and the frame that is under way, stand between a key and its answer."""
     terminal = start_app("live", setup=Setup(200, 50, bytes_per_s=SLOW_BYTES_PER_S), moves=True)
-    terminal.wait_for("running")
+    terminal.wait_for("GPU-0")
+    shown = len(terminal.output)
+    terminal.wait_until(lambda: len(frames(terminal.since(shown))) >= 3, "frames of the job alone")
     under_way = max(map(len, frames(terminal.output)[-3:]))
     mark = terminal.send(b"q")
     assert terminal.wait_exit() == 0

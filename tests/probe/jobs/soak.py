@@ -9,18 +9,33 @@ import sys
 import threading
 from pathlib import Path
 
+from torch.optim.optimizer import register_optimizer_step_post_hook
 from train import main
 
+LEAST = 7
+"""Samples a step: a step that was quicker than the machine let the thread be waits for it."""
 
-def hammer() -> None:
-    """Sample as fast as other threads let it, once the probe has begun."""
-    pause = threading.Event()
-    while not pause.wait(0.001):
-        hooks = sys.modules.get("scaletui_probe.hooks")
-        agent = hooks.HOOKS.agent if hooks is not None and hooks.HOOKS is not None else None
-        if agent is not None:
-            agent._census._in_thread.next_ns = 0
-            agent.sample()
+
+class Hammer(threading.Thread):
+    """Samples as fast as other threads let it, once the probe has begun."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.samples = threading.Semaphore(0)
+
+    def run(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(0.001):
+            hooks = sys.modules.get("scaletui_probe.hooks")
+            agent = hooks.HOOKS.agent if hooks is not None and hooks.HOOKS is not None else None
+            if agent is not None:
+                agent._census._in_thread.next_ns = 0
+                agent.sample()
+                self.samples.release()
+
+    def stepped(self, *_: object) -> None:
+        for _sample in range(LEAST):
+            self.samples.acquire()
 
 
 def start(out: Path, steps: int, shapes: list[str]) -> None:
@@ -29,7 +44,9 @@ def start(out: Path, steps: int, shapes: list[str]) -> None:
     train_alone = train.train
 
     def train_hammered(*arguments: object) -> None:
-        threading.Thread(target=hammer, daemon=True).start()
+        hammer = Hammer()
+        hammer.start()
+        register_optimizer_step_post_hook(hammer.stepped)
         train_alone(*arguments)
 
     train.train = train_hammered

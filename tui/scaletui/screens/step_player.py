@@ -48,6 +48,8 @@ CHART: Final = 3
 MOST_CURVE: Final = 12
 LEAST_CURVE: Final = 3
 """Weights, the optimizer and what changes: bars of other strategies give way to them."""
+OWN: Final = 2
+"""Rows of the strategies' rule and of the bar of the one that is played."""
 RANKS: Final = 10
 """Rows of the ranks' slices, where there is room for them."""
 
@@ -132,7 +134,8 @@ class StepPlayer(FramesPlayer):
         """The curve takes what units and strategies leave."""
         beside = (3 if self.pen.big else len(strategies(self.scenario))) + 2 if self.scenario else 0
         room = self.size.height - FIXED - CHART - beside
-        curve = min(max(room if room < RANKS + 5 else room - RANKS, LEAST_CURVE), MOST_CURVE)
+        least = min(max(room + beside - OWN, 1), LEAST_CURVE)
+        curve = min(max(room if room < RANKS + 5 else room - RANKS, least), MOST_CURVE)
         self.query_one("#players-chart").styles.height = curve + CHART - 1
         header = self.query_one(HeaderPane)
         facts = scenario_facts(self.scenario, self.pen) if self.scenario else ()
