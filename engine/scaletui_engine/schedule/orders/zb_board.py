@@ -96,6 +96,10 @@ class Board:
         if greedy or ready - self.clock[rank] > worst - self.idle[rank]:
             self.place(W, rank)
 
+    def busy(self) -> float:
+        """The longest time that a rank computes: no order has a shorter span."""
+        return self.microbatches * max(map(sum, zip(*self.cost, strict=True)))
+
     def span(self) -> float:
         """The longest time from a rank's first start to its last end."""
         return max(end - start for end, start in zip(self.clock, self.first_start, strict=True))
