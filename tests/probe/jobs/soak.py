@@ -12,8 +12,8 @@ from pathlib import Path
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from train import main
 
-LEAST = 7
-"""Samples a step: a step that was quicker than the machine let the thread be waits for it."""
+LEAST = 20
+"""Samples a step, of which some find the ring busy: a step that was quicker than the thread waits for it."""
 
 
 class Hammer(threading.Thread):

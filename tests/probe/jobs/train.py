@@ -151,6 +151,10 @@ def gradient_bytes(trained: list[torch.Tensor], shape: Shape) -> int:
     return storage_bytes(gradients)
 
 
+KEPT: list[nn.Module] = []
+"""Models that have been trained, until the process ends."""
+
+
 def train(out: Path, steps: int, name: str) -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -188,6 +192,8 @@ def train(out: Path, steps: int, name: str) -> None:
         )
     dist.barrier()
     dist.destroy_process_group()
+    # Freed at once, DDP's reducer joins gloo's threads while it holds the GIL that one of them may want.
+    KEPT.append(model)
 
 
 def write(path: Path, count: dict[str, int]) -> None:
