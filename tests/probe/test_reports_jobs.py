@@ -21,7 +21,7 @@ from terminal.pseudo_terminal import PseudoTerminal
 import scaletui_probe
 from scaletui_engine.live.ring_source import RingSource
 from scaletui_engine.live.snapshot import Moment
-from scaletui_probe.layout import SAMPLES_CAPACITY, Event, Kind
+from scaletui_probe.layout import Event, Kind
 
 PATIENCE_S = 60.0
 """How long an event may take to happen on a busy machine; nothing is asserted about it."""
@@ -217,4 +217,4 @@ def test_hypno_on_fsdp2_ranks_a_thread_that_samples_without_pause_changes_no_bit
         assert losses(sampled, shape) == losses(alone, shape)
     assert len(outcome.rings) == 2 * len(SOAKED)
     assert {ring.last(Kind.EVENT).errors for ring in outcome.rings} == {0}
-    assert [len(ring.records[Kind.SAMPLE]) for ring in outcome.rings] == [SAMPLES_CAPACITY] * len(outcome.rings)
+    assert min(len(ring.records[Kind.SAMPLE]) for ring in outcome.rings) >= SOAK_STEPS, "one a step"
