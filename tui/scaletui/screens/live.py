@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.containers import Horizontal, Vertical
 from textual.worker import get_current_worker
@@ -19,6 +19,7 @@ from scaletui.screens.mode import screen_bindings
 from scaletui.state import live as state
 from scaletui.view.black_box import black_box_rows
 from scaletui.view.box import Box
+from scaletui.view.first_frame import FRAME
 from scaletui.view.live_alerts import alert_rows
 from scaletui.view.live_answer import answer_rows, header_facts
 from scaletui.view.live_compare import compare_rows
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
     from scaletui.state.session import Session
     from scaletui.view.row import Row
     from scaletui_engine.live.snapshot import Snapshot
-
-FRAME: Final = 3
-"""Header, news and keys."""
 
 
 class LiveScreen(PageScreen, ExportingScreen):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from scaletui.messages import Noticed
 from scaletui.panes.rows import RowsPane
-from scaletui.screens.live import FRAME, LiveScreen
+from scaletui.screens.live import LiveScreen
 from scaletui.screens.mode import screen_bindings
 from scaletui.screens.ticking import TickingScreen
 from scaletui.state import live as live_state
@@ -14,6 +14,7 @@ from scaletui.state.playback import Playback, advanced, hastened, paused, placed
 from scaletui.state.replay import at_mark, opened, reel_of, scrubbed, stepped
 from scaletui.state.session import Notice
 from scaletui.text.language import tr
+from scaletui.view.first_frame import FRAME
 from scaletui.view.live_answer import header_facts
 from scaletui.view.replay_line import HEIGHT, column_position, columns_of, line_rows, where_text
 from scaletui_engine.live.recording.fault import RecordingError
