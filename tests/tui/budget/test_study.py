@@ -17,7 +17,7 @@ from scaletui.view.budget_step import phase_row, step_rows
 from scaletui.view.budget_terms import term_rows
 from scaletui.view.pen import Pen
 from scaletui.view.row import Row, row_width
-from scaletui_engine.memory.budget import PARTS
+from scaletui_engine.memory.budget import PARTS, Parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,13 +112,19 @@ def test_a_step_names_its_peak_and_its_phases(looked: BudgetState) -> None:
 def test_short_passes_are_named_by_their_letters() -> None:
     """No row says "backward" twice and never "forward"."""
     cells = [
-        Cell(1, phase)
+        Cell(1, phase, Parts())
         for phase in ("forward", "backward") * 2
         for _ in range(5 if phase == "forward" else 10)
     ]
     (found,) = text([phase_row(cells, 9, "^")])
     assert found.split() == ["F", "B", "^", "F", "B"]
-    (found,) = text([phase_row([Cell(1, "forward")] * 5 + cells[5:] + [Cell(1, "forward")] * 9, 14, "^")])
+    (found,) = text(
+        [
+            phase_row(
+                [Cell(1, "forward", Parts())] * 5 + cells[5:] + [Cell(1, "forward", Parts())] * 9, 14, "^"
+            )
+        ]
+    )
     assert found.split() == ["backward", "^", "backward", "forward"]
 
 
@@ -133,7 +139,7 @@ def test_short_passes_are_named_by_their_letters() -> None:
     ],
 )
 def test_the_peak_is_marked_and_hides_no_letter(peak: int, row: str) -> None:
-    cells = [Cell(1, "forward")] * 12 + [Cell(1, "backward")] * 12
+    cells = [Cell(1, "forward", Parts())] * 12 + [Cell(1, "backward", Parts())] * 12
     (found,) = text([phase_row(cells, peak, "^")])
     assert found == row
 

@@ -5,7 +5,7 @@ It takes tens of milliseconds, so it is asked for when the reader has stopped ed
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
@@ -57,27 +57,30 @@ class Cell:
     """The highest allocated bytes in it."""
     phase: str
     """The phase in which they are highest."""
+    parts: Parts
+    """What they are."""
 
 
 def cells_of(step: StepTimeline, count: int) -> list[Cell]:
     """The step cut into so many stretches of equal time."""
     points = step.points
     end = points[-1].time + LAST
-    cells = [Cell(_states(points[0].parts), "idle")] * count
+    cells = [_waiting(points[0].parts)] * count
     for index, point in enumerate(points):
         until = points[index + 1].time if index + 1 < len(points) else end
         first = min(int(point.time / end * count), count - 1)
         last = min(max(ceil(until / end * count), first + 1), count)
-        found = Cell(point.parts.total, point.phase)
+        found = Cell(point.parts.total, point.phase, point.parts)
         for place in range(first, last):
             if found.amount > cells[place].amount:
                 cells[place] = found
     return cells
 
 
-def _states(parts: Parts) -> int:
+def _waiting(parts: Parts) -> Cell:
     """What a rank holds while it waits for its first microbatch."""
-    return parts.weights + parts.optimizer + parts.master_weights
+    states = replace(parts, gradients=0, activations=0, loss=0, unsharded=0, buffers=0)
+    return Cell(states.total, "idle", states)
 
 
 LAST: Final = 0.5

@@ -15,6 +15,7 @@ from scaletui.state.study import cells_of
 from scaletui.text.explain import explain
 from scaletui.text.language import N_, tr
 from scaletui.view.box import Box
+from scaletui.view.budget_stack import stack_rows
 from scaletui.view.cells import left, width_of
 from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.rule import rule_row
@@ -30,6 +31,8 @@ _AROUND: Final = 6
 """Cells of the line around a title and what stands at its end."""
 LEAST: Final = 3
 """Rows below which there is no picture."""
+STACKED: Final = 4
+"""Rows of a curve from which on its parts are drawn."""
 _LABELS: Final = {
     "forward": N_("forward"), "loss": N_("loss"), "head": N_("loss"), "backward": N_("backward"),
     "end_of_backward": N_("backward"), "step": N_("step"), "idle": N_("waits"),
@@ -49,7 +52,7 @@ def step_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     top = max(budget.capacity_bytes, max(cell.amount for cell in cells))
     scale = Scale(0.0, float(top), float(budget.capacity_bytes))
     inner = Box(len(cells), max(box.height - 2, 1))
-    curve = trace_rows([float(cell.amount) for cell in cells], scale, inner, pen.glyphs)
+    curve = _curve(cells, scale, inner, pen)
     return (
         rule_row(
             title, box.width, pen, [(box.width - 1, _named(study.step, box.width - width_of(title), pen))]
@@ -57,6 +60,13 @@ def step_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
         *(fit((Span(" "), *row), box.width) for row in curve),
         fit((Span(" "), *phase_row(cells, _highest(cells), pen.glyphs.up)), box.width),
     )
+
+
+def _curve(cells: list[Cell], scale: Scale, inner: Box, pen: Pen) -> tuple[Row, ...]:
+    """The parts one on the other; one curve for their sum where rows are too few to tell them apart."""
+    if inner.height >= STACKED:
+        return stack_rows([cell.parts for cell in cells], scale, inner, pen.glyphs)
+    return trace_rows([float(cell.amount) for cell in cells], scale, inner, pen.glyphs)
 
 
 def _named(step: StepTimeline, room: int, pen: Pen) -> str:
