@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import pytest
 from fake_nvml.binding import GIB, FakeGpu, FakeNvml, some_gpus, uuid_of
+from fake_nvml.numbering import MATRIX, devices_of, machine
 from fake_nvml.sweeper import Sweeper
 from live_ranks import GPU_RANK
 
@@ -14,10 +14,6 @@ from scaletui_engine.live.driver.matching import bare, process_of, seats, strang
 from scaletui_engine.live.evidence import RankState, Verdict
 from scaletui_engine.live.header import Process
 from scaletui_engine.live.snapshot import JobView, Moment, RankView, Snapshot
-
-GPUS = 8
-VISIBLE = ("6,5", "GPU-uuid", "MIG-uuid", "", "-1", None)
-ORDERS = ("PCI_BUS_ID", "FASTEST_FIRST")
 
 
 def rank_on(uuid: str, rank: int = 0, pid: int = 100, **fields: object) -> RankView:
@@ -32,40 +28,16 @@ def seen(nvml: FakeNvml, *ranks: RankView) -> Snapshot:
     return Snapshot(Moment(0, 0), (job,), (), (), Sweeper(nvml).sweep())
 
 
-def devices_of(visible: str | None, order: str) -> list[int]:
-    """The NVML indices that CUDA numbers 0, 1, ... in a job, by the rules of the CUDA programming guide.
-
-    FASTEST_FIRST is taken as the reverse here: any order that is not NVML's shows who counts by it.
-    """
-    numbered = list(range(GPUS)) if order == "PCI_BUS_ID" else list(reversed(range(GPUS)))
-    if visible is None:
-        return numbered
-    if visible.startswith("GPU-"):
-        return [3]
-    if visible.startswith("MIG-"):
-        return [4]
-    found = []
-    for word in visible.split(","):
-        if not word or int(word) < 0:
-            break
-        found.append(numbered[int(word)])
-    return found
-
-
-@pytest.mark.parametrize(("visible", "order"), list(product(VISIBLE, ORDERS)), ids=str)
+@pytest.mark.parametrize(("visible", "order"), MATRIX, ids=str)
 def test_reports_pynvml_28_and_wandb_538_a_rank_lands_on_the_uuid_it_published(
     visible: str | None, order: str
 ) -> None:
-    gpus = some_gpus(GPUS)
-    mig = FakeGpu(uuid_of(40, "MIG"), place=(1, 0))
-    gpus[4].instances = [mig]
-    nvml = FakeNvml(gpus)
-    wanted = {
-        local: mig.uuid if device == 4 else gpus[device].uuid
-        for local, device in enumerate(devices_of(visible, order))
-    }
+    """What it publishes, where CUDA counts otherwise than NVML: tests/probe/test_reports_devices.py."""
+    wanted = dict(enumerate(devices_of(visible, order)))
     ranks = [rank_on(uuid, local) for local, uuid in wanted.items()]
-    found = {rank.identity.rank: seat.view.uuid for seat in seats(seen(nvml, *ranks)) for rank in seat.ranks}
+    found = {
+        rank.identity.rank: seat.view.uuid for seat in seats(seen(machine(), *ranks)) for rank in seat.ranks
+    }
     assert found == wanted
 
 
