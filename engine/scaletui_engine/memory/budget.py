@@ -80,6 +80,11 @@ class StageBudget:
         """What the driver may have to give: reserved and outside, both at their high end."""
         return self.reserved.high + self.outside.high
 
+    @property
+    def likely_bytes(self) -> int:
+        """What the driver most likely has to give."""
+        return self.reserved.likely + self.outside.likely
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryBudget:
@@ -106,3 +111,8 @@ class MemoryBudget:
     def fits(self) -> bool:
         """Whether the worst stage's high end stays within the capacity."""
         return self.headroom_bytes >= 0
+
+    @property
+    def may_fit(self) -> bool:
+        """Whether every stage's most likely figure stays within the capacity, whatever the high ends say."""
+        return all(stage.likely_bytes <= self.capacity_bytes for stage in self.stages)

@@ -24,7 +24,7 @@ from scaletui.view.pen import Pen
 from scaletui.view.plan import plan_rows
 from scaletui.view.row import Row, row_width
 from scaletui_engine.edit import step
-from scaletui_engine.memory.budget import PARTS
+from scaletui_engine.memory.budget import PARTS, ByteRange, MemoryBudget, Parts, StageBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,6 +94,27 @@ def test_a_plan_that_does_not_fit_names_the_stage(over: Answer) -> None:
     beyond = -over.budget.headroom_bytes / 2**30
     assert text([row])[0].startswith(f" ! over by {beyond:.1f} GiB on stage 0")
     assert row[0].role == "error"
+
+
+@pytest.mark.parametrize(
+    ("capacity", "words", "role"),
+    [
+        (5, "fits, 0.0 GiB free   needs 5.0 of 5.0 GiB", "ok"),
+        (4, "may be over, by up to 1.0 GiB on stage 0   needs 4.0 to 5.0 of 4.0 GiB", "warn"),
+        (3, "over by 2.0 GiB on stage 0   needs 5.0 of 3.0 GiB", "error"),
+    ],
+)
+def test_a_likely_figure_that_fits_is_neither_yes_nor_no(
+    small: Answer, capacity: int, words: str, role: str
+) -> None:
+    gib = 2**30
+    reserved, outside = ByteRange(2 * gib, 4 * gib, "", 3 * gib), ByteRange(gib, gib, "")
+    stage = StageBudget(0, "step", Parts(weights=2 * gib), reserved, outside)
+    budget = MemoryBudget((stage,), capacity * gib, capacity_is_nominal=False, assumptions=())
+    for pen in (Pen(ASCII), Pen(UNICODE)):
+        row = answer_rows(BudgetState(replace(small, budget=budget)), 120, pen)[0]
+        assert words in text([row])[0]
+        assert row[0].role == role
 
 
 def test_before_the_first_answer_the_line_says_so() -> None:

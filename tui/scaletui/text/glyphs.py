@@ -56,6 +56,7 @@ class Glyphs:
     partial: str
     ok: str
     bad: str
+    doubt: str
     play: str
     pause: str
     blocks: bool = True
@@ -93,6 +94,7 @@ UNICODE: Final = Glyphs(
     partial="+",
     ok="✓",
     bad="✗",
+    doubt="?",
     play="▶",
     pause="‖",
 )
@@ -121,6 +123,7 @@ ASCII: Final = Glyphs(
     partial="+",
     ok="y",
     bad="!",
+    doubt="?",
     play=">",
     pause="=",
     blocks=False,

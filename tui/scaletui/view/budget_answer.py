@@ -35,17 +35,34 @@ def answer_rows(state: BudgetState, width: int, pen: Pen) -> tuple[Row, ...]:
 
 
 def verdict_spans(budget: MemoryBudget, pen: Pen) -> Row:
-    """ "fits, 38.4 GiB free" or "over by 11.9 GiB on stage 0", with a mark so that colour is not alone."""
-    amount = pen.numbers.bytes(abs(budget.headroom_bytes))
+    """ "fits, 38.4 GiB free" or "over by 11.9 GiB on stage 0", with a mark so that colour is not alone.
+
+    Between them "may be over": the likely figure fits, the high end of the range does not.
+    """
+    told = {"amount": pen.numbers.bytes(abs(budget.headroom_bytes)), "stage": budget.peak.stage}
+    mark, role = _judged(budget, pen)
     if budget.fits:
-        return (Span(f" {pen.glyphs.ok} {tr('fits, {amount} free', amount=amount)}", "ok"),)
-    words = tr("over by {amount} on stage {stage}", amount=amount, stage=budget.peak.stage)
-    return (Span(f" {pen.glyphs.bad} {words}", "error"),)
+        words = tr("fits, {amount} free", **told)
+    elif budget.may_fit:
+        words = tr("may be over, by up to {amount} on stage {stage}", **told)
+    else:
+        words = tr("over by {amount} on stage {stage}", **told)
+    return (Span(f" {mark} {words}", role),)
+
+
+def _judged(budget: MemoryBudget, pen: Pen) -> tuple[str, str]:
+    """Mark and role."""
+    if budget.fits:
+        return pen.glyphs.ok, "ok"
+    return (pen.glyphs.doubt, "warn") if budget.may_fit else (pen.glyphs.bad, "error")
 
 
 def _needs(budget: MemoryBudget, pen: Pen) -> str:
     needed = pen.numbers.gib(budget.peak.needed_bytes)
     capacity = pen.numbers.bytes(budget.capacity_bytes)
+    if budget.may_fit and not budget.fits:
+        likely = pen.numbers.gib(budget.peak.likely_bytes)
+        return tr("needs {likely} to {needed} of {capacity}", likely=likely, needed=needed, capacity=capacity)
     return tr("needs {needed} of {capacity}", needed=needed, capacity=capacity)
 
 
@@ -70,11 +87,10 @@ def _change(state: BudgetState, pen: Pen) -> Row:
 
 
 def _big(budget: MemoryBudget, width: int, pen: Pen) -> tuple[Row, ...]:
-    role = "ok" if budget.fits else "error"
-    mark = pen.glyphs.ok if budget.fits else pen.glyphs.bad
+    mark, role = _judged(budget, pen)
     figure = big_text(pen.numbers.gib(abs(budget.headroom_bytes)), pen.glyphs)
     words = (
-        tr("fits, free") if budget.fits else tr("over by"),
+        tr("fits, free") if budget.fits else tr("may be over by") if budget.may_fit else tr("over by"),
         pen.numbers.unit,
         _needs(budget, pen),
     )

@@ -18,12 +18,13 @@ from scaletui.view.box import Box
 from scaletui.view.budget_answer import verdict_spans
 from scaletui.view.budget_compared import differences
 from scaletui.view.budget_stages import stage_parts
+from scaletui.view.budget_step import curve_rows
 from scaletui.view.cells import crop, left, right
 from scaletui.view.facts import scenario_facts
 from scaletui.view.field_names import field_name
 from scaletui.view.row import Row, Span, fit, row_width
 from scaletui.view.rule import pair_row, rule_row, wrapped
-from scaletui.view.trace import Scale, trace_rows
+from scaletui.view.trace import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,9 +145,9 @@ def _step(beside: Beside, side: Side, box: Box, pen: Pen) -> Iterator[Row]:
     peak = pen.numbers.bytes(side.shown.peak_bytes)
     heads = [(box.width - 1, tr("peak {amount}", amount=peak))]
     yield rule_row(tr("one step"), box.width, pen, heads)
-    values = [float(cell.amount) for cell in cells_of(side.step, max(box.width - 2, 1))]
+    cells = cells_of(side.step, max(box.width - 2, 1))
     scale = Scale(0.0, float(beside.scale), float(side.answer.budget.capacity_bytes))
-    for row in trace_rows(values, scale, Box(len(values), box.height - 1), pen.glyphs):
+    for row in curve_rows(cells, scale, Box(len(cells), box.height - 1), pen):
         yield fit((Span(" "), *row), box.width)
 
 

@@ -30,6 +30,10 @@ SAVES: Final = 8
 """Cells of the bytes that a change saves."""
 
 
+_SWITCHED: Final = {"True": "on", "False": "off"}
+"""As the plan's own list says it."""
+
+
 def wanted(state: BudgetState) -> int:
     """Rows that title and changes would fill; what is known before the engine has looked closer."""
     if state.budget is None or state.budget.fits:
@@ -82,7 +86,8 @@ def _limit(found: Solution, width: int, pen: Pen) -> Row:
 
 def fix_name(fix: Fix) -> str:
     """What a change is called: the field with its new value, or the sentence of a switch that is no field."""
-    return term(fix.id) if fix.field == "runtime" else f"{field_name(fix.field)} {fix.value}"
+    value = _SWITCHED.get(fix.value, fix.value)
+    return term(fix.id) if fix.field == "runtime" else f"{field_name(fix.field)} {value}"
 
 
 def cost_text(fix: Fix, pen: Pen) -> str:

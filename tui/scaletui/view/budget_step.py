@@ -52,7 +52,7 @@ def step_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     top = max(budget.capacity_bytes, max(cell.amount for cell in cells))
     scale = Scale(0.0, float(top), float(budget.capacity_bytes))
     inner = Box(len(cells), max(box.height - 2, 1))
-    curve = _curve(cells, scale, inner, pen)
+    curve = curve_rows(cells, scale, inner, pen)
     return (
         rule_row(
             title, box.width, pen, [(box.width - 1, _named(study.step, box.width - width_of(title), pen))]
@@ -62,11 +62,11 @@ def step_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     )
 
 
-def _curve(cells: list[Cell], scale: Scale, inner: Box, pen: Pen) -> tuple[Row, ...]:
+def curve_rows(cells: list[Cell], scale: Scale, box: Box, pen: Pen) -> tuple[Row, ...]:
     """The parts one on the other; one curve for their sum where rows are too few to tell them apart."""
-    if inner.height >= STACKED:
-        return stack_rows([cell.parts for cell in cells], scale, inner, pen.glyphs)
-    return trace_rows([float(cell.amount) for cell in cells], scale, inner, pen.glyphs)
+    if box.height >= STACKED:
+        return stack_rows([cell.parts for cell in cells], scale, box, pen.glyphs)
+    return trace_rows([float(cell.amount) for cell in cells], scale, box, pen.glyphs)
 
 
 def _named(step: StepTimeline, room: int, pen: Pen) -> str:

@@ -105,11 +105,13 @@ def _verdict(budget: MemoryBudget, pen: Pen) -> list[Row]:
         "capacity": number.bytes(budget.capacity_bytes),
         "rest": number.bytes(abs(budget.headroom_bytes)),
     }
-    verdict = (
-        tr("fits: at most {needed} of {capacity}, {rest} free", **sizes)
-        if budget.fits
-        else tr("does not fit: up to {needed} of {capacity}, over by {rest}", **sizes)
-    )
+    if budget.fits:
+        verdict = tr("fits: at most {needed} of {capacity}, {rest} free", **sizes)
+    elif budget.may_fit:
+        sizes["likely"] = number.gib(peak.likely_bytes)
+        verdict = tr("may not fit: {likely} to {needed} of {capacity}, over by up to {rest}", **sizes)
+    else:
+        verdict = tr("does not fit: up to {needed} of {capacity}, over by {rest}", **sizes)
     moment = explain(f"phase.{peak.phase}")
     return [_line(verdict), _line(tr("fullest: stage {stage}, at {moment}", stage=peak.stage, moment=moment))]
 
