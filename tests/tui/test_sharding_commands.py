@@ -94,6 +94,21 @@ def test_traffic_in_two_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert "as torch 2.13 sends it" in text
 
 
+@pytest.mark.parametrize(
+    ("options", "note", "words"),
+    [
+        (["--strategy", "fsdp1", "--dp-replicate", "16"], "mesh.fsdp1_no_shard", "goes to NO_SHARD"),
+        (["--strategy", "hsdp", "--dp-replicate", "16"], "mesh.hsdp_one_shard", "cuts nothing"),
+        (["--strategy", "hsdp", "--dp-shard", "16"], "mesh.hsdp_one_replica", "sends what FSDP does"),
+    ],
+)
+def test_traffic_says_what_an_axis_of_one_rank_does(
+    capsys: pytest.CaptureFixture[str], options: list[str], note: str, words: str
+) -> None:
+    assert answered(capsys, "traffic", *LLAMA, *options)["notes"] == [note]
+    assert words in said(capsys, "traffic", *LLAMA, *options)
+
+
 def test_traffic_of_eighty_columns_says_what_is_sent(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from scaletui_engine.memory.phases import peak_parts, peaks_of
 from scaletui_engine.memory.phases.pipeline import neighbours_of
 from scaletui_engine.memory.reserve import reserved_range, streams_of
 from scaletui_engine.schedule_rules import Placement, schedule_rule
+from scaletui_engine.sharding.notes import mesh_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +49,7 @@ def _assumptions(load: Load) -> Iterator[str]:
     plan, runtime = load.plan, load.plan.runtime
     if plan.axes.pp > 1 and schedule_rule(plan.schedule).placement is Placement.BIDIRECTIONAL:
         yield "copies.own_states"
+    yield from mesh_notes(plan)
     if load.arch.moe is not None and runtime.imbalance == 1.0:
         yield "routing.even"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.errors import ScenarioError
 from scaletui_engine.plan import Offload, Strategy
@@ -10,6 +10,9 @@ from scaletui_engine.plan import Offload, Strategy
 if TYPE_CHECKING:
     from scaletui_engine.plan import Plan
     from scaletui_engine.scenario import Scenario
+
+_REPLICATES: Final = (Strategy.DDP, Strategy.HSDP, Strategy.FSDP1)
+"""What takes dp_replicate: FSDP1 on a mesh of two axes is its HYBRID_SHARD."""
 
 
 def check_strategy(scenario: Scenario) -> None:
@@ -34,19 +37,12 @@ def _check_data_parallel(plan: Plan) -> None:
         raise ScenarioError(
             f"ddp shards nothing, but dp_shard = {axes.dp_shard}", f"dp_replicate {axes.dp}, dp_shard 1"
         )
-    if strategy is Strategy.HSDP and min(axes.dp_replicate, axes.dp_shard) < 2:
-        raise ScenarioError(
-            f"hsdp needs dp_replicate >= 2 and dp_shard >= 2, but dp_replicate = {axes.dp_replicate}, "
-            f"dp_shard = {axes.dp_shard}",
-            _nearest_hsdp(axes.dp),
-        )
-    if strategy not in (Strategy.DDP, Strategy.HSDP) and axes.dp_replicate > 1:
+    if strategy is Strategy.HSDP and axes.dp < 2:
+        product = f"dp_replicate {axes.dp_replicate} x dp_shard {axes.dp_shard} = {axes.dp}"
+        raise ScenarioError(f"hsdp needs dp >= 2, but {product}", "strategy fsdp")
+    if strategy not in _REPLICATES and axes.dp_replicate > 1:
         nearest = f"dp_replicate 1, dp_shard {axes.dp}"
         raise ScenarioError(
             f"{strategy} shards over all of dp, but dp_replicate = {axes.dp_replicate}",
             f"{nearest}, or strategy hsdp" if strategy is Strategy.FSDP and axes.dp_shard > 1 else nearest,
         )
-
-
-def _nearest_hsdp(dp: int) -> str:
-    return f"dp_replicate 2, dp_shard {dp // 2}" if dp >= 4 and dp % 2 == 0 else "strategy fsdp"

@@ -22,6 +22,8 @@ VALID = [
     ("one-gpu", _choices("gpt2-124m", 1)),
     ("kv-heads-replicated", _choices("llama3-70b", 16, tp=16)),
     ("hsdp", _choices("llama3-8b", 16, strategy=Strategy.HSDP)),
+    ("hsdp-one-shard", _choices("llama3-8b", 8, strategy=Strategy.HSDP, dp_replicate=8)),
+    ("fsdp1-hybrid", _choices("llama3-8b", 8, strategy=Strategy.FSDP1, dp_replicate=2)),
     ("head-tail-cp", _choices("llama3-8b", 8, cp=4)),
     ("latent-attention-tp", _choices("deepseek-v3", 16, tp=16)),
     ("ep-over-cp-and-tp", _choices("mixtral-8x7b", 8, cp=2, tp=2, ep=8)),
@@ -157,10 +159,9 @@ REFUSED = [
         "nearest valid: dp_replicate 1, dp_shard 8, or strategy hsdp",
     ),
     (
-        "hsdp-one-shard",
-        _choices("llama3-8b", 8, strategy=Strategy.HSDP, dp_replicate=8),
-        "hsdp needs dp_replicate >= 2 and dp_shard >= 2, but dp_replicate = 8, dp_shard = 1; "
-        "nearest valid: dp_replicate 2, dp_shard 4",
+        "hsdp-alone",
+        _choices("llama3-8b", 1, strategy=Strategy.HSDP),
+        "hsdp needs dp >= 2, but dp_replicate 1 x dp_shard 1 = 1; nearest valid: strategy fsdp",
     ),
     (
         "zero3-pipeline",

@@ -28,6 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Print both columns."""
     from scaletui.view.traffic_report import traffic_rows
+    from scaletui_engine.sharding.notes import mesh_notes
     from scaletui_engine.sharding.orders import order_of
     from scaletui_engine.sharding.traffic.table import traffic
 
@@ -41,6 +42,7 @@ def run(args: Namespace) -> int:
                 "stage": found.stage_rank,
                 "order": order.value,
                 "framework": found.framework,
+                "notes": list(mesh_notes(scenario.plan)),
                 "paper": [_row(row) for row in found.paper],
                 "implemented": [_row(row) for row in found.implemented],
             }

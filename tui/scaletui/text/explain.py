@@ -42,6 +42,14 @@ SENTENCES: Final = {
     "framework.deepspeed": N_("as DeepSpeed runs it: ZeRO with 16-bit weights and fp32 master weights"),
     "framework.hf": N_("as Hugging Face models run: eager mode, norms in fp32"),
     "copies.own_states": N_("each copy of a stage has gradients and optimizer states of its own"),
+    "mesh.fsdp1_no_shard": N_(
+        "FSDP1 on a mesh (n, 1) warns and goes to NO_SHARD, as torch 2.13 does: nothing is cut, and the "
+        "gradients of the replicas are never summed (pytorch #154888)"
+    ),
+    "mesh.hsdp_one_shard": N_(
+        "HSDP with one shard cuts nothing: whole gradients are all-reduced over dp_replicate, as in DDP"
+    ),
+    "mesh.hsdp_one_replica": N_("HSDP with one replica holds and sends what FSDP does"),
     "routing.even": N_("the router gives every expert an even share of the tokens"),
 }
 

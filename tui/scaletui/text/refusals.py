@@ -67,7 +67,7 @@ TEMPLATES: Final = (
     N_("{strategy} with pp {pp}: DeepSpeed's pipeline engine keeps gradients whole"),
     N_("offload params with {strategy}: only sharded weights are gathered from host memory"),
     N_("ddp shards nothing, but dp_shard = {degree}"),
-    N_("hsdp needs dp_replicate >= 2 and dp_shard >= 2, but dp_replicate = {replicate}, dp_shard = {shard}"),
+    N_("hsdp needs dp >= 2, but dp_replicate {replicate} x dp_shard {shard} = {dp}"),
     N_("{strategy} shards over all of dp, but dp_replicate = {degree}"),
     # numbers and words that a person typed
     N_("{value} is not on or off"),

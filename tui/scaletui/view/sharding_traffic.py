@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from scaletui.text.explain import explain
 from scaletui.text.language import tr
 from scaletui.view.budget_stages import window
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
 from scaletui.view.table import Column, table_rows
 from scaletui.view.traffic_report import WHAT
+from scaletui_engine.sharding.notes import mesh_notes
 
 if TYPE_CHECKING:
     from scaletui.state.sharding_sight import Sight
@@ -32,8 +34,9 @@ def traffic_pane(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
     title = f"{tr('traffic of one step')}, {how if sight.look.implemented else tr('as papers count it')}"
     sent = tr("{size} sent by a GPU", size=pen.numbers.size(sum(row.call.sent for row in rows)))
     head = rule_row(title, box.width, pen, [(box.width, sent)])
+    notes = _notes(sight, box)
     if not rows:
-        return (head, fit((Span(" " + tr("nothing is sent"), "dim"),), box.width))
+        return (head, fit((Span(" " + tr("nothing is sent"), "dim"),), box.width), *notes)
     first, last = rows_shown(sight, box.height)
     narrow = box.width < NARROW
     lines = [_cells(row, pen, narrow=narrow) for row in rows]
@@ -44,7 +47,14 @@ def traffic_pane(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
         kept.append(_marked(shown[place + 1], box.width, mark))
     rest = len(rows) - (last - first)
     more = (fit((Span(" " + tr("{n} more: t", n=rest), "dim"),), box.width),) if rest else ()
-    return (head, *kept, *more)[: box.height]
+    return (head, *kept, *more, *notes)[: box.height]
+
+
+def _notes(sight: Sight, box: Box) -> list[Row]:
+    """What is strange about the mesh, in as many lines as the pane can spare."""
+    texts = map(explain, mesh_notes(sight.scenario.plan))
+    lines = [row for text in texts for row in wrapped(text, box.width, "warn")]
+    return lines[: max(box.height - HEAD - 1, 0)]
 
 
 def rows_shown(sight: Sight, height: int) -> tuple[int, int]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from scaletui.text.explain import explain
 from scaletui.text.language import N_, tr
 from scaletui.view.row import Row, Span
+from scaletui.view.rule import wrapped
 from scaletui.view.table import Column, table_rows
+from scaletui_engine.sharding.notes import mesh_notes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +62,11 @@ def traffic_rows(scenario: Scenario, found: Traffic, width: int, pen: Pen) -> tu
         *_table(tr("as papers count it"), found.paper, width, pen),
         (),
         *_table(implemented, found.implemented, width, pen),
+        *(
+            row
+            for note in mesh_notes(scenario.plan)
+            for row in ((), *wrapped(explain(note), width, indent=""))
+        ),
     )
 
 

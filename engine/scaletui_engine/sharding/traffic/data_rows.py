@@ -8,6 +8,7 @@ from scaletui_engine.collectives.wire import Collective
 from scaletui_engine.plan import Strategy
 from scaletui_engine.runtime import Framework
 from scaletui_engine.sharding.ddp import BUCKET, FIRST_BUCKET, buckets
+from scaletui_engine.sharding.notes import never_reduces
 from scaletui_engine.sharding.traffic import data_volume
 from scaletui_engine.sharding.traffic.call import Call
 from scaletui_engine.sharding.traffic.data_volume import Volume
@@ -81,7 +82,7 @@ def implemented_rows(step: Step) -> Iterator[Placed]:
         inside, across = _names(step, expert=expert)
         if strategy in _FSDP:
             for unit in step.units:
-                if unit.expert is expert:
+                if unit.expert is expert and not never_reduces(step.scenario.plan):
                     calls = _fsdp_unit(step, unit, Degrees(shards, replicas))
                     yield from ((inside if call.ranks == shards else across, call) for call in calls)
         elif shards > 1:
