@@ -38,8 +38,11 @@ def _check_data_parallel(plan: Plan) -> None:
             f"ddp shards nothing, but dp_shard = {axes.dp_shard}", f"dp_replicate {axes.dp}, dp_shard 1"
         )
     if strategy is Strategy.HSDP and axes.dp < 2:
-        product = f"dp_replicate {axes.dp_replicate} x dp_shard {axes.dp_shard} = {axes.dp}"
-        raise ScenarioError(f"hsdp needs dp >= 2, but {product}", "strategy fsdp")
+        raise ScenarioError(
+            f"hsdp needs dp >= 2, but dp_replicate {axes.dp_replicate} x dp_shard {axes.dp_shard} "
+            f"= {axes.dp}",
+            "strategy fsdp",
+        )
     if strategy not in _REPLICATES and axes.dp_replicate > 1:
         nearest = f"dp_replicate 1, dp_shard {axes.dp}"
         raise ScenarioError(
