@@ -107,7 +107,9 @@ def ends(descriptor: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda value: value.name
+    "number",
+    [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP],
+    ids=lambda value: value.name,
 )
 def test_nothing_of_the_job_outlives_the_command(folder: Path, number: signal.Signals) -> None:
     with demo(folder) as (process, descriptors):
@@ -121,6 +123,27 @@ def test_the_ranks_end_with_their_launcher(folder: Path) -> None:
         signal.pidfd_send_signal(launcher, signal.SIGKILL)
         assert all_end(ranks)
         assert process.wait() != 0
+
+
+@pytest.mark.parametrize("way", ["hang-up", "SIGKILL"])
+def test_traceml_orphans_nothing_of_the_job_outlives_its_screen(folder: Path, way: str) -> None:
+    """A connection that is lost, and a screen that is killed."""
+    with PseudoTerminal([*DEMO, "fsdp", "--dir", str(folder)]) as terminal:
+        screen = terminal.process.pid
+        (launcher,) = children_of(screen, 1)
+        processes = [launcher, *children_of(launcher, 2)]
+        descriptors = [os.pidfd_open(pid) for pid in processes]
+        try:
+            terminal.wait_until(lambda: len(os.listdir(folder)) == 2, "a step of every rank")
+            if way == "hang-up":
+                terminal.hang_up()
+            else:
+                terminal.process.kill()
+            terminal.wait_exit()
+            assert all_end(descriptors)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
 
 
 def test_the_job_ends_in_order_when_the_screen_is_closed(
