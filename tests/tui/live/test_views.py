@@ -48,6 +48,12 @@ def test_answer_of_a_cpu_job(make_rank, make_state):
     assert row == " y running  step 4,812  0.412 s   most: rank 0, 3.9 KiB   y as predicted, to the byte"
 
 
+def test_a_rank_that_holds_a_little_more_is_the_one_that_holds_most(make_rank, make_state):
+    more = make_rank(1, now=Held(1000, 1000, 2004, 0, 16, 300))
+    (row,) = text(answer_rows(make_state(make_rank(0), more), 120, PEN))
+    assert "most: rank 1, 4.2 KiB" in row
+
+
 def test_answer_of_a_gpu_job_names_the_rank_with_least_room_at_its_peak(make_rank, make_state):
     tight = make_rank(5, gpu=True, driver_free=3 * GIB)
     (row,) = text(answer_rows(make_state(make_rank(0, gpu=True), tight), 120, PEN))

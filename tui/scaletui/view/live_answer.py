@@ -11,7 +11,7 @@ from scaletui.view.live_unseen import hides_steps, no_step_text
 from scaletui.view.live_words import category_name, state_name, verdict_role, verdict_text
 from scaletui.view.row import Row, Span, beside, fit, row_width
 from scaletui_engine.live.evidence import RankState
-from scaletui_engine.live.judgement import headroom, is_troubled, largest_gap, worst
+from scaletui_engine.live.judgement import headroom, held_bytes, is_troubled, largest_gap, worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,9 @@ def _worst(job: JobView, pen: Pen) -> Row:
     if room is not None:
         amount = pen.numbers.size(max(room, 0))
         return (Span("   " + tr("worst: rank {rank}, {amount} free", rank=number, amount=amount)),)
-    held = rank.measured.total
+    # The order of the list takes ranks for alike that nearly are; what is said here is exact.
+    most = max(job.ranks, key=held_bytes)
+    held, number = held_bytes(most), most.identity.rank
     if not held:
         return ()
     return (Span("   " + tr("most: rank {rank}, {amount}", rank=number, amount=pen.numbers.size(held))),)
