@@ -19,6 +19,7 @@ from probe.workbench import TIMEOUT_S, Workbench
 from terminal.pseudo_terminal import PseudoTerminal
 
 import scaletui_probe
+from scaletui_engine.live.process import Life
 from scaletui_engine.live.ring_source import RingSource
 from scaletui_engine.live.snapshot import Moment
 from scaletui_probe.layout import Event, Kind
@@ -30,16 +31,32 @@ PAUSE = threading.Event()
 # 25
 
 FORKED = """
-import os, torch
+import multiprocessing, os, sys, threading, torch
 optimizer = torch.optim.optimizer.Optimizer()
-optimizer.step()
+
+def train(steps):
+    for _ in range(steps):
+        optimizer.step()
+
+def waited(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+train(1)
+assert threading.active_count() == 1
 child = os.fork()
 if not child:
-    optimizer.step()
-    os._exit(3)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
-optimizer.step()
+    train(5)
+    sys.exit(3)
+assert waited(child) == 3
+workers = [multiprocessing.get_context("fork").Process(target=train, args=(5,)) for _ in range(4)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join()
+assert [worker.exitcode for worker in workers] == [0] * 4
+train(1)
 """
+"""One child leaves as a script does, four as the workers of a DataLoader do (torch/utils/data/dataloader.py)."""
 
 
 def pythons() -> list[str]:
@@ -52,16 +69,16 @@ def pythons() -> list[str]:
 def test_pytorch_138957_a_fork_in_hooks_mode_warns_of_nothing_and_leaves_the_ring(
     tmp_path: Path, python: str
 ) -> None:
+    """Warnings are printed: CPython lets the one of forks beside threads go where it would be an error."""
     put_torch(tmp_path, FAKE_TORCH)
     autostart = Path(str(scaletui_probe.__file__)).parent / "autostart"
     environ = {
         "PYTHONPATH": f"{autostart}:{tmp_path}",
         "SCALETUI_DIR": str(tmp_path / "rings"),
         "SCALETUI_MODE": "hooks",
+        "SCALETUI_INTERVAL": "0.1",
     }
-    done = subprocess.run(
-        [python, "-W", "error::DeprecationWarning", "-c", FORKED], env=environ, capture_output=True, text=True
-    )
+    done = subprocess.run([python, "-W", "always", "-c", FORKED], env=environ, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     (ring,) = Workbench(tmp_path / "rings", tmp_path).read()
     assert ring.last(Kind.STEP).measures.get("step") == 2
@@ -168,53 +185,60 @@ def test_traceml_orphans_run_is_no_process_beside_the_job(bench: Workbench) -> N
 
 # 31
 
-CYCLES, STEPS = 50, 60
+CYCLES = 50
+"""Steps too: one between two viewers."""
+SOAKED = ("fsdp2", "mixed", "fsdp1-flat")
+SOAK_STEPS = 16
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    """Jobs with neither probe nor viewer."""
+    place = tmp_path_factory.mktemp("alone")
+    bench = Workbench(place / "rings", place / "out")
+    bench.out.mkdir()
+    words = bench.torchrun(2, "train.py", str(CYCLES), *SOAKED)
+    subprocess.run(words, env=bench.environment(SCALETUI_DISABLE="1"), check=True, timeout=TIMEOUT_S)
+    return bench
 
 
 @pytest.mark.torch
-def test_hypno_on_fsdp2_ranks_fifty_viewers_change_no_bit_of_the_losses(tmp_path: Path) -> None:
-    """A viewer only reads: the losses of every step are those of a job with neither probe nor viewer."""
-    watched, alone = (Workbench(tmp_path / name / "rings", tmp_path / name) for name in ("watched", "alone"))
-    for bench in (watched, alone):
-        bench.rings.mkdir(parents=True, mode=0o700)
-    words = watched.torchrun(2, "train.py", str(STEPS), "fsdp2")
-    with subprocess.Popen(watched.command(words), env=watched.environment()) as job:
-        until(lambda: len(list(watched.rings.glob("*.ring"))) == 2)
-        for _ in range(CYCLES):
-            source = RingSource(str(watched.rings))
-            assert len(source.poll(Moment(time.monotonic_ns(), time.time_ns())).rings) == 2
-            source.close()
+def test_hypno_on_fsdp2_ranks_fifty_viewers_change_no_bit_of_the_losses(
+    bench: Workbench, alone: Workbench
+) -> None:
+    """One comes and goes in every step of a job that makes the next one when the viewer has gone."""
+    os.mkfifo(bench.out / "turns")
+    words = bench.torchrun(2, "turns.py", str(CYCLES), "fsdp2")
+    with subprocess.Popen(bench.command(words), env=bench.environment()) as job:
+        with open(bench.out / "turns", "wb", buffering=0) as turns:
+            until(lambda: len(list(bench.rings.glob("*.ring"))) == 2)
+            for _ in range(CYCLES):
+                source = RingSource(str(bench.rings))
+                found = source.poll(Moment(time.monotonic_ns(), time.time_ns())).rings
+                source.close()
+                assert [ring.rank.life for ring in found] == [Life.ALIVE] * 2
+                turns.write(b"1")
         assert job.wait(timeout=TIMEOUT_S) == 0
-    control = alone.torchrun(2, "train.py", str(STEPS), "fsdp2")
-    subprocess.run(control, env=alone.environment(SCALETUI_DISABLE="1"), check=True, timeout=TIMEOUT_S)
-    assert losses(watched) == losses(alone)
-    assert [len(rank) for rank in losses(watched)] == [STEPS] * 2
+    assert losses(bench, "fsdp2") == losses(alone, "fsdp2")
+    assert [len(rank) for rank in losses(bench, "fsdp2")] == [CYCLES] * 2
 
 
-def losses(bench: Workbench, shape: str = "fsdp2") -> list[list[str]]:
+def losses(bench: Workbench, shape: str, steps: int = CYCLES) -> list[list[str]]:
     """Of every step, rank by rank, to the last bit."""
     files = [bench.out / f"{shape}.rank{rank}.json" for rank in (0, 1)]
-    return [json.loads(file.read_text())["losses"] for file in files]
-
-
-SOAKED = ("fsdp2", "mixed", "fsdp1-flat")
-SOAK_STEPS = 40
+    return [json.loads(file.read_text())["losses"][:steps] for file in files]
 
 
 @pytest.mark.torch
 def test_hypno_on_fsdp2_ranks_a_thread_that_samples_without_pause_changes_no_bit_of_the_losses(
-    tmp_path: Path,
+    bench: Workbench, alone: Workbench
 ) -> None:
     """A sample that touched what PyTorch alone holds would crash the job or mix its gradients up."""
-    sampled, alone = (Workbench(tmp_path / name / "rings", tmp_path / name) for name in ("sampled", "alone"))
-    for bench in (sampled, alone):
-        bench.out.mkdir()
-    outcome = sampled.run(sampled.torchrun(2, "soak.py", str(SOAK_STEPS), *SOAKED))
+    outcome = bench.run(bench.torchrun(2, "soak.py", str(SOAK_STEPS), *SOAKED))
     assert outcome.code == 0, outcome.output
-    control = alone.torchrun(2, "train.py", str(SOAK_STEPS), *SOAKED)
-    subprocess.run(control, env=alone.environment(SCALETUI_DISABLE="1"), check=True, timeout=TIMEOUT_S)
     for shape in SOAKED:
-        assert losses(sampled, shape) == losses(alone, shape)
+        assert losses(bench, shape) == losses(alone, shape, SOAK_STEPS)
+        assert [len(rank) for rank in losses(bench, shape)] == [SOAK_STEPS] * 2
     assert len(outcome.rings) == 2 * len(SOAKED)
     assert {ring.last(Kind.EVENT).errors for ring in outcome.rings} == {0}
     assert min(len(ring.records[Kind.SAMPLE]) for ring in outcome.rings) >= SOAK_STEPS, "one a step"

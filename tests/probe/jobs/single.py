@@ -158,7 +158,7 @@ def workers() -> dict:
     net = model()
     optimizer = torch.optim.AdamW(net.parameters())
     found = train(net, [optimizer])
-    loader = torch.utils.data.DataLoader(list(range(8)), num_workers=2, multiprocessing_context="fork")
+    loader = torch.utils.data.DataLoader(list(range(8)), num_workers=4, multiprocessing_context="fork")
     batches = [batch.tolist() for batch in loader]
     return {**found, "batches": len(batches)}
 
