@@ -56,7 +56,7 @@ for worker in workers:
 assert [worker.exitcode for worker in workers] == [0] * 4
 train(1)
 """
-"""One child leaves as a script does, four as the workers of a DataLoader do (torch/utils/data/dataloader.py)."""
+"""One child leaves as a script does, four as DataLoader makes workers (torch/utils/data/dataloader.py)."""
 
 
 def pythons() -> list[str]:

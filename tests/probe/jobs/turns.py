@@ -1,4 +1,4 @@
-"""The jobs of train.py, in which rank 0 ends a step only when somebody has written a byte to OUT/turns, a fifo.
+"""The jobs of train.py, in which rank 0 ends a step only when somebody writes a byte to OUT/turns, a fifo.
 
 Usage: turns.py OUT STEPS SHAPE, under torchrun.
 """
