@@ -60,7 +60,7 @@ _FORMULAS: Final = {
     "loss.chunked_head": Formula(
         "(12 + q) T V / chunks", "one chunk of logits and what its loss makes of it"
     ),
-    "loss.parallel": Formula("(16 + q) T V", "torch loss_parallel, DTensor cross entropy"),
+    "loss.parallel": Formula("16 T V", "torch loss_parallel, DTensor cross entropy"),
     "loss.vocab_parallel": Formula("8 T V", "Megatron-LM, tensor_parallel/cross_entropy.py"),
     "loss.logits_gradient": Formula("q T V", "the output projection's backward pass"),
     "buffers.eight_bit_weights": Formula("2 N of the layers' matrices", _TE),

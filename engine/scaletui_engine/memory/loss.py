@@ -67,12 +67,16 @@ def loss_hole(load: Load) -> int:
 
 
 def _bytes_a_logit(kernel: LossKernel, item: int) -> int:
-    """fp32 log-probabilities and two fp32 gradients; the fp32 logits too where a reference keeps them."""
+    """fp32 log-probabilities and two fp32 gradients; the fp32 logits too where a reference keeps them.
+
+    Split over the vocabulary the backward pass adds the probabilities to a gradient before it scales the sum
+    (torch/distributed/tensor/parallel/loss.py, `_nll_loss_and_log_softmax_backward`): four at once.
+    """
     return {
         LossKernel.FUSED: item,
         LossKernel.PLAIN: 3 * item,
         LossKernel.COMPILED: 2 * item,
         LossKernel.VOCAB_PARALLEL: 2 * _FP32,
         LossKernel.UPCAST_KEPT: 4 * _FP32,
-        LossKernel.PARALLEL: 4 * _FP32 + item,
+        LossKernel.PARALLEL: 4 * _FP32,
     }.get(kernel, 3 * _FP32)

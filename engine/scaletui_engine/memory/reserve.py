@@ -41,7 +41,7 @@ class Streams:
     """What equal ranks have in common besides their peaks."""
 
     several: bool
-    """FSDP allocates on three streams, everything else on one."""
+    """FSDP allocates on three streams, everything else on one: a compiled graph's collectives too."""
     gather: int
     hole: int
     """Bytes that the freed logits leave, where the loss is the peak of its stream."""
@@ -51,7 +51,8 @@ class Streams:
 
 def streams_of(contents: Contents) -> Streams:
     """The streams of a rank and what they hold beside the default one's."""
-    several = contents.load.plan.strategy.shards_weights and contents.load.shard > 1
+    plan = contents.load.plan
+    several = plan.strategy.shards_weights and contents.load.shard > 1 and not plan.runtime.traced
     hole = loss_hole(contents.load) if contents.head is not None else 0
     return Streams(several, _gather_pool(contents) if several else 0, hole, _workspaces(contents))
 
@@ -81,7 +82,7 @@ def pooled(streams: Streams, peaks: Peaks, added: int, allocated: int) -> int:
     if streams.several:
         own = max(peaks.own_passes + added, peaks.own_step)
         return own + streams.gather + peaks.reduced + _hole(streams, peaks.own_loss + added, own)
-    return allocated + _hole(streams, peaks.own_loss + peaks.reduced + added, allocated)
+    return allocated + _hole(streams, peaks.own_loss + peaks.reduced_loss + added, allocated)
 
 
 def _hole(streams: Streams, at_loss: int, peak: int) -> int:
@@ -92,8 +93,6 @@ def _hole(streams: Streams, at_loss: int, peak: int) -> int:
 def _gather_pool(contents: Contents) -> int:
     """The root's buffer lives until the second layer is gathered; later on there are two layers'."""
     runtime = contents.load.plan.runtime
-    if runtime.traced:
-        return 0
     unit = contents.largest.unit.numel if contents.largest else 0
     roots = [end.numel for end in contents.ends]
     root = (max(roots, default=0) if runtime.split_root else sum(roots)) + unit

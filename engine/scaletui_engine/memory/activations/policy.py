@@ -19,6 +19,8 @@ _KERNEL: Final = ("attention.output", "attention.log_sum_exp")
 _WITHIN: Final = {"moe": ("moe", "moe_act", "shared_experts")}
 """What a recomputed module contains: Megatron runs all of a MoE layer again, its shared experts included
 (megatron/core/transformer/moe/moe_layer.py, `custom_forward`)."""
+AFTER_BLOCKS: Final = 4
+"""Norms of a layer that has them behind its blocks as well (Gemma)."""
 _MATRICES: Final = (Role.ATTENTION, Role.MLP, Role.SHARED_EXPERT)
 
 
@@ -46,12 +48,30 @@ def per_op(everything: tuple[Saved, ...], unit: Unit, load: Load) -> Iterable[Sa
     the policy does not name.
     """
     yield from (saved for saved in everything if saved.name in _KERNEL)
-    width = load.widths
+    width, unread = load.widths, _drops_unread(load)
     products = [tensor for tensor in unit.tensors if _is_product(tensor, unit)]
     for product in products[::2]:
-        yield Saved(f"product.{product.name.rpartition('.')[2]}", width.whole(product.shape[0]), "product")
+        if not (unread and _ends_layer(product)):
+            name = f"product.{product.name.rpartition('.')[2]}"
+            yield Saved(name, width.whole(product.shape[0]), "product")
     if load.tp > 1:
-        yield Saved("product.reduced", 2 * width.outer(load.arch.hidden), "product")
+        yield Saved("product.reduced", (1 if unread else 2) * width.outer(load.arch.hidden), "product")
+
+
+def _drops_unread(load: Load) -> bool:
+    """Whether results that are only added to the residual stream go.
+
+    Eager checkpointing caches whatever its policy names; a compiled graph is cut where the backward pass
+    reads it, and nothing reads a sum's operands (torch/_functorch/partitioners.py, `solve_min_cut`). A norm
+    behind the block does read them.
+    """
+    runtime = load.plan.runtime
+    return (runtime.compile or runtime.traced) and load.arch.norms_per_layer != AFTER_BLOCKS
+
+
+def _ends_layer(product: LocalTensor) -> bool:
+    """Whether a product is the feed-forward block's last one."""
+    return product.role is not Role.ATTENTION and product.name.endswith("w2")
 
 
 def _is_product(tensor: LocalTensor, unit: Unit) -> bool:

@@ -35,6 +35,8 @@ class Peaks:
     own_step: int
     own_loss: int
     """Bytes on the default stream at the first moment, the loss."""
+    reduced_loss: int
+    """Bytes of sharded gradients at the loss: those of earlier microbatches."""
     reduced: int
     """Most bytes of sharded gradients."""
 
@@ -92,6 +94,7 @@ def peaks_of(contents: Contents) -> Peaks:
         own_passes=max(owns),
         own_step=own_step,
         own_loss=owns[0],
+        reduced_loss=sharded[0],
         reduced=max(*sharded, reduced_step),
     )
 

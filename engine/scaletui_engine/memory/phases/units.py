@@ -62,7 +62,7 @@ def whole_layers(contents: Contents, prefetched: int, backward: int | None = Non
     load, runtime = contents.load, contents.load.plan.runtime
     item, every = load.precision.compute, contents.layers_numel
     unit = contents.largest.unit.numel if contents.largest else 0
-    ahead = 0 if runtime.traced else min(unit * prefetched, every)
+    ahead = 0 if runtime.traced else min(unit * max(prefetched, _pending(contents, backward)), every)
     buffer = ("unsharded", GATHERING, ahead * item)
     if load.framework is Framework.DEEPSPEED:
         live = min(runtime.zero_live + runtime.zero_prefetch, every)
@@ -76,6 +76,15 @@ def whole_layers(contents: Contents, prefetched: int, backward: int | None = Non
         return ()
     layer = ("unsharded", "unsharded.layer", unit * item)
     return (layer, buffer) if ahead else (layer,)
+
+
+def _pending(contents: Contents, backward: int | None) -> int:
+    """Units that FSDP1 has freed while the GPU still works with them.
+
+    The allocator hands them out again after an event only (record_stream), and the CPU runs ahead by as much
+    as limit_all_gathers lets it (pytorch/pytorch#117323: two buffers also without forward_prefetch).
+    """
+    return int(backward is None and contents.load.plan.strategy is Strategy.FSDP1)
 
 
 def _share(contents: Contents, layers: int) -> int:
