@@ -14,12 +14,13 @@ sys.path.insert(0, str(GOLDEN))
 
 from scoring.memory_fields import MissingFieldError, record_of, whole  # noqa: E402
 from scoring.memory_gates import is_faulty  # noqa: E402
+from scoring.memory_habits import published  # noqa: E402
 from scoring.memory_measured import capacity_of, measured, quantity_of, scenario_of  # noqa: E402
 from scoring.memory_model import named_arch  # noqa: E402
 from scoring.memory_plan import gpus_of  # noqa: E402
 
 from scaletui_engine.plan import Recompute, Strategy  # noqa: E402
-from scaletui_engine.runtime import CpExchange, OptimizerLoop  # noqa: E402
+from scaletui_engine.runtime import CpExchange, LossKernel, OptimizerLoop  # noqa: E402
 from scaletui_engine.units import GIB  # noqa: E402
 
 if TYPE_CHECKING:
@@ -214,3 +215,46 @@ def test_units_of_memory(unit: str, size: int) -> None:
 def test_another_unit_is_named() -> None:
     with pytest.raises(MissingFieldError, match="missing field unit"):
         _ = record_of({"unit": "pages"}).unit_bytes
+
+
+HABITS = [
+    ("pytorch/torchtitan commit d9bdfbb20 (#1881)", "2025-11-15"),
+    ("pytorch/torchtitan commit 9dc418a8b", "2024-07-18"),
+    ("pytorch/torchtitan benchmarks/llama3_h100_202412_torchtitan.md", "2024-12-31"),
+    ("pytorch/torchtitan commit 1234abc (#1700, 2025-09-20)", "2025-09-20"),
+    ("pytorch/torchtitan commit 1234abc (#1700)", "2025-09-17"),
+    ("pytorch/torchtitan commit 1234abc", None),
+    ("huggingface/trl #1881", None),
+]
+
+
+@pytest.mark.parametrize(("source", "day"), HABITS)
+def test_a_row_has_the_day_that_its_source_says(source: str, day: str | None) -> None:
+    assert published(record_of({"source": source})) == day
+
+
+@pytest.mark.parametrize(
+    ("source", "change", "field", "value"),
+    [
+        ("torchtitan 2024-03", {}, "loss", LossKernel.UPCAST_KEPT),
+        ("torchtitan 2024-07", {}, "loss", LossKernel.AUTO),
+        ("torchtitan 2024-12-20", {"compile": True}, "loss", LossKernel.AUTO),
+        ("torchtitan 2025-06", {"compile": True}, "loss", LossKernel.COMPILED),
+        ("torchtitan 2025-06", {"compile": True, "loss": "unchunked CE"}, "loss", LossKernel.UPCAST),
+        ("torchtitan 2026-05", {}, "loss", LossKernel.CHUNKED_HEAD),
+        ("torchtitan 2026-05", {"compile": "aot_fx_trace"}, "loss", LossKernel.AUTO),
+        ("torchtitan 2026-08", {"compile": "aot_fx_trace"}, "loss", LossKernel.CHUNKED_HEAD),
+        ("torchtitan 2025-01", {}, "optimizer_loop", OptimizerLoop.FOREACH),
+        ("torchtitan 2025-03", {}, "optimizer_loop", OptimizerLoop.FUSED),
+        ("torchtitan 2025-03", {"optimizer_impl": "foreach"}, "optimizer_loop", OptimizerLoop.FOREACH),
+        ("torchtitan 2025-03", {}, "split_root", False),
+        ("torchtitan 2025-09", {}, "split_root", True),
+    ],
+)
+def test_what_a_row_leaves_out_was_so_at_its_time(
+    source: str, change: dict[str, Any], field: str, value: object
+) -> None:
+    row = ROWS[TITAN]
+    config = {key: entry for key, entry in row["config"].items() if key not in ("loss", "compile")}
+    record = record_of({**row, "source": source, "notes": "", "config": {**config, **change}})
+    assert getattr(scenario_of(record).plan.runtime, field) == value

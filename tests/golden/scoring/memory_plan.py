@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoring.memory_fields import Config, MissingFieldError, Record, flag, need, text, whole
+from scoring.memory_habits import habit
 from scoring.memory_model import recipe_of
 from scoring.memory_words import (
     dropout_of,
@@ -32,17 +31,8 @@ if TYPE_CHECKING:
     from scaletui_engine.model import Arch
 
 
+ONE_ROOT = ("in root fsdp unit", "in the root unit")
 SPLIT_ROOT = ("lm_head is its own fsdp unit", "more memory efficient fsdp wrapping")
-HABITS = json.loads((Path(__file__).parents[1] / "memory_models.json").read_text("utf-8"))["habits"]
-
-
-def habit(record: Record, field: str) -> str:
-    """What the code at the commit that a row names is known to do, where the row does not say."""
-    found = (entry for commit, entry in HABITS.items() if commit in record.source)
-    entry: dict[str, str] = next(found, {})
-    return str(entry.get(field, ""))
-
-
 MEGATRON = (Framework.MEGATRON, Framework.MEGATRON_LEGACY)
 OF_MEGATRON = ("megatron", "mbridge", "simumax", "mcore", "nemo", "transformerengine", "transformer engine")
 TWO_CHUNKS = r"interleaved|looped|zb-?v|v-?half|v-?min|dualpipe-?v"
@@ -222,7 +212,7 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         if text(config, "attention") in ("eager", "unfused", "math")
         else Attention.FLASH,
         loss=_loss(record, techniques),
-        optimizer_loop=loop_of(config, traced=traced),
+        optimizer_loop=loop_of(config, habit(record, "optimizer_impl"), traced=traced),
         optimizer_in_backward="optimizer in backward" in techniques,
         compile=compiled,
         dropout=dropout_of(config, default=legacy),
@@ -235,13 +225,21 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         recompute_layers=whole(config, "recompute_layers", "recompute_num_layers"),
         activation_offload=flag(config, "activation_offload") or "activation offloading" in techniques,
         reshard_last="always" in text(config, "reshard"),
-        split_root=any(words in f"{record.source} {record.notes}".lower() for words in SPLIT_ROOT),
+        split_root=_splits_root(record),
         traced=traced,
         repeat_kv="torchtune" in text(config, "framework"),
         gradient_fusion=flag(config, "grad_accum_fusion", default=True),
         etp=whole(config, "etp") or recipe_of(config).get("etp"),
         capacity_factor=float(config.get("moe_capacity_factor") or 1),
     )
+
+
+def _splits_root(record: Record) -> bool:
+    """Whether embedding and output projection are units of their own, as the row or its time says."""
+    words = f"{record.source} {record.notes}".lower()
+    if any(said in words for said in ONE_ROOT):
+        return False
+    return any(said in words for said in SPLIT_ROOT) or bool(habit(record, "split_root"))
 
 
 def _holds_eight_bits(record: Record) -> bool:
@@ -258,12 +256,12 @@ def _loss(record: Record, techniques: str) -> LossKernel:
     words = text(config, "loss") or habit(record, "loss")
     if "te fused" in text(config, "cross_entropy"):
         return LossKernel.FUSED
-    if "aot" in text(config, "compile"):
-        return LossKernel.COMPILED
     if "chunked ce" in techniques:
         return LossKernel.CHUNKED_HEAD
     if "chunked" in words and not re.search(r"un-?chunked|not chunked", words):
         return LossKernel.CHUNKED_HEAD if "inside" in words else LossKernel.CHUNKED
+    if words.startswith("compiled"):
+        return LossKernel.COMPILED
     if "model returned" in words:
         return LossKernel.UPCAST_KEPT
     if words or "replicated" in text(config, "logits"):

@@ -49,9 +49,9 @@ def optimizer_of(config: Config) -> str:
     return found or "adamw"
 
 
-def loop_of(config: Config, *, traced: bool) -> OptimizerLoop:
-    """foreach unless the record, its framework or its optimizer says otherwise."""
-    words = f"{text(config, 'optimizer_impl')} {text(config, 'optimizer')}"
+def loop_of(config: Config, habit: str = "", *, traced: bool = False) -> OptimizerLoop:
+    """foreach unless the record, its framework, its time or its optimizer says otherwise."""
+    words = f"{text(config, 'optimizer_impl') or habit} {text(config, 'optimizer')}"
     if re.search(r"for[-_ ]?loop|single", words):
         return OptimizerLoop.SINGLE
     habit = traced or "torchtune" in text(config, "framework")
