@@ -74,6 +74,19 @@ def test_files_are_short() -> None:
     assert long == []
 
 
+def test_no_named_tuple_has_a_second_base() -> None:
+    """Python 3.10 refuses one, and only 3.11 or newer may be at hand when the tests run."""
+    mixed = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path in python_files(*PRODUCT, "tests", "bench")
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef)
+        and len(node.bases) > 1
+        and any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in node.bases)
+    ]
+    assert mixed == []
+
+
 def test_parameters_are_few() -> None:
     many = [
         f"{at(path, node)} takes {count}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, TypeVar
 
 Item = TypeVar("Item")
 
@@ -10,17 +10,18 @@ SPARE: Final = 32
 """Items beyond the last that matter before the old ones are let go."""
 
 
-class Past(NamedTuple, Generic[Item]):
+class Past(Generic[Item]):
     """A window as it was at one moment; to take it copies nothing."""
 
-    kept: list[Item]
-    start: int
-    stop: int
+    __slots__ = ("_kept", "_start", "_stop")
+
+    def __init__(self, kept: list[Item], start: int, stop: int) -> None:
+        self._kept, self._start, self._stop = kept, start, stop
 
     @property
     def items(self) -> tuple[Item, ...]:
         """Oldest first."""
-        return tuple(self.kept[self.start : self.stop])
+        return tuple(self._kept[self._start : self._stop])
 
 
 class Window(Generic[Item]):
