@@ -8,7 +8,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scaletui_probe import identity
+from scaletui_probe import cuda, identity
 from scaletui_probe.budget import Budget
 from scaletui_probe.census import Census
 from scaletui_probe.deepspeed import part
@@ -30,6 +30,9 @@ _MOST_ERRORS = 20
 _ERRORS_WITHIN_NS = 900 * 10**9
 _RECORD_SHARE = 0.0008
 """Of the time that passes, what records of steps may cost; short steps share one."""
+_BLOCKED_NS = 50 * 10**6
+"""A record that takes longer than processors let a thread wait was held up by its disk: that counts, too."""
+_FEW_OPTIMIZERS = 8
 
 
 class Happening(NamedTuple):
@@ -59,7 +62,8 @@ class Agent:
         self._gauges.find_device()
         self._ring = self._open_ring()
         self._unseen_from = -1
-        """The step after which no hook saw another, since torch.compile compiled one."""
+        """The step after which no hook saw another, since one was compiled or recorded in a graph."""
+        self._unseen = Reason.COMPILED
         self._step_ns = 0
         self._last_step_ns = 0
         self._records = Budget(_RECORD_SHARE)
@@ -67,6 +71,7 @@ class Agent:
         self._retries = 0
         self._plan_key: tuple[int, ...] = ()
         self._on_device: Callable[[], None] | None = None
+        self._gauges.ask_driver()
         self.happened(Happening(Event.START, (int(settings.mode), 0)))
 
     def _open_ring(self) -> RingWriter:
@@ -91,30 +96,41 @@ class Agent:
 
     def before_step(self, optimizer: Any) -> None:
         """The optimizer is about to step; in the training thread."""
-        if time.monotonic_ns() < self._census.due_ns or not part(optimizer).begins:
-            return
+        if cuda.is_capturing():
+            self.steps_go_unseen(Reason.CAPTURED)
+        elif self._census.is_due(time.monotonic_ns()) and part(optimizer).begins:
+            self._count_gradients(optimizer)
+
+    def _count_gradients(self, optimizer: Any) -> None:
         begin = time.thread_time_ns()
         self._census.before_step(optimizer)
         self._hook_cpu_ns += time.thread_time_ns() - begin
 
     def after_step(self, optimizer: Any) -> None:
         """The optimizer has stepped; in the training thread."""
-        if not part(optimizer).ends:
+        if cuda.is_capturing() or not part(optimizer).ends:
             return
         now = time.monotonic_ns()
         leads = self._optimizers.stepped(optimizer)
         if leads:
             self._step_ns = now - self._last_step_ns if self._last_step_ns else 0
             self._last_step_ns = now
-        counting = self._census.is_open() or self._optimizers.steps_of(optimizer) == 1
+        counting = self._census.is_open() or self._is_worth_a_count(optimizer)
         if counting or (leads and now >= self._records.next_ns):
             self._publish(counting)
 
-    def step_is_compiled(self) -> None:
-        """torch.compile is compiling an optimizer's step: what it runs from now on calls no hook, and nobody
-        tells which optimizer that is."""
+    def _is_worth_a_count(self, optimizer: Any) -> bool:
+        """Whether it has made its first step; where every parameter has an optimizer, only now and then."""
+        number = self._optimizers.number
+        is_told = number <= _FEW_OPTIMIZERS or number & (number - 1) == 0
+        return is_told and self._optimizers.steps_of(optimizer) == 1
+
+    def steps_go_unseen(self, reason: Reason) -> None:
+        """An optimizer's step is being compiled or recorded in a graph: what runs from now on calls no hook,
+        and nobody tells which optimizer that is."""
         if not self._census.is_hidden:
-            self._census.hide(Reason.COMPILED)
+            self._census.hide(reason)
+            self._unseen = reason
             self._unseen_from = self._optimizers.step
             self._put_step()
 
@@ -122,10 +138,11 @@ class Agent:
         begin = time.thread_time_ns()
         if counting:
             self._after_count(self._census.after_step(self._gauges.device.ordinal >= 0))
-        record_begin = time.thread_time_ns()
+        record_begin, began_ns = time.thread_time_ns(), time.monotonic_ns()
         self._put_step()
-        end = time.thread_time_ns()
-        self._records.spent(self._last_step_ns, end - record_begin)
+        end, waited_ns = time.thread_time_ns(), time.monotonic_ns() - began_ns
+        self._records.spent(self._last_step_ns, waited_ns if waited_ns > _BLOCKED_NS else end - record_begin)
+        self._gauges.ask_driver()
         interval_ns = self.settings.interval_s * 1e9
         if self.settings.mode is Mode.HOOKS and self._last_step_ns - self._last_sample_ns >= interval_ns:
             self.sample()
@@ -148,7 +165,7 @@ class Agent:
     def _put_step(self) -> None:
         measures = self._census.counted.copy()
         self._put_clock(measures)
-        self._gauges.read_quickly(measures, stepped=True)
+        self._gauges.read(measures, stepped=True)
         self._put(Kind.STEP, measures, self._census.bits)
 
     def sample(self) -> None:
@@ -176,7 +193,7 @@ class Agent:
     def _put_clock(self, measures: Measures) -> None:
         measures.put({"probe_cpu_ns": self._hook_cpu_ns + self.thread_cpu_ns})
         if self._optimizers.step == self._unseen_from:
-            measures.lack("step", Reason.COMPILED)
+            measures.lack("step", self._unseen)
             return
         measures.put({"step": self._optimizers.step})
         if self._step_ns:

@@ -40,6 +40,7 @@ class Census:
         self._gradients: dict[str, Held] | None = None
         self._cost_ns = 0
         self._held: dict[str, Held] = {}
+        """Replaced, never changed: the sampling thread reads it at any moment."""
         self._only_fsdp2 = False
         self._states = self._unsharded = Reason.NO_STEP_YET
         self.counted.lack("states", Reason.NO_STEP_YET)
@@ -60,6 +61,18 @@ class Census:
         self._gradients = states.before_step(self.look(optimizer))
         self._cost_ns = time.thread_time_ns() - begin
 
+    def is_due(self, now_ns: int) -> bool:
+        """Whether gradients are to be counted before the step that begins.
+
+        All ranks wait for the slowest at every step: were each to count at a step of its own, a thousand
+        ranks would make every step wait for one of them. So a count waits for a step whose number many ranks
+        agree on: a multiple of the largest power of two that is not above the steps since the last.
+        """
+        if now_ns < self.due_ns:
+            return False
+        since = max(self._optimizers.step - (self.counted.get("counted_at_step") or 0), 1)
+        return (self._optimizers.step + 1) % (1 << since.bit_length() - 1) == 0
+
     def is_open(self) -> bool:
         """Whether gradients were counted before this step, so that the rest is to be counted after it."""
         return self._gradients is not None
@@ -77,14 +90,13 @@ class Census:
         return job
 
     def _count(self, job: states.Job, on_accelerator: bool) -> None:
-        self._held.update(self._gradients or {})
+        held = {name: part for name, part in self._held.items() if name not in states.SOMETIMES}
+        held.update(self._gradients or {})
+        held.update(states.after_step(job))
         self._gradients = None
-        for name in states.SOMETIMES:
-            self._held.pop(name, None)
-        self._held.update(states.after_step(job))
         self._only_fsdp2 = _is_fsdp2_alone(job)
         self.counted = Measures()
-        if "buffers" not in self._held:
+        if "buffers" not in held:
             self.counted.lack("states", Reason.NOT_SUPPORTED)
         unsharded, self.bits = group_bits(job.units)
         if states.unsharded_is_known(job):
@@ -94,8 +106,9 @@ class Census:
             self._unsharded = Reason.NOT_SUPPORTED
             self.counted.lack("unsharded", self._unsharded)
             for name in states.UNSHARDED:
-                self._held.pop(name, None)
-        self.counted.put(states.measures(self._held, on_accelerator))
+                held.pop(name, None)
+        self._held = held
+        self.counted.put(states.measures(held, on_accelerator))
         self.counted.put({"counted_at_step": self._optimizers.step})
 
     def hide(self, reason: Reason) -> None:
@@ -117,9 +130,10 @@ class Census:
         job's memory. Gradients are for the thread that trains, whatever that costs.
         """
         now = time.monotonic_ns()
-        fresh = {name: held for name, held in self._held.items() if not name.endswith("gradients")}
+        counted = self._held
+        fresh = {name: held for name, held in counted.items() if not name.endswith("gradients")}
         fresh.pop("unsharded_weights", None)
-        measures.lack("states", Reason.NOT_COUNTED if self._held else self._states)
+        measures.lack("states", Reason.NOT_COUNTED if counted else self._states)
         measures.lack("unsharded", Reason.NOT_COUNTED)
         bits = b""
         if in_training or now >= self._in_thread.next_ns:
@@ -127,7 +141,7 @@ class Census:
             bits = self._look_up(measures, fresh, in_training)
             self._in_thread.spent(now, time.thread_time_ns() - begin)
         measures.put(states.measures(fresh, on_accelerator))
-        if self._held:
+        if counted:
             measures.put({"counted_at_step": self.counted.get("counted_at_step") or 0})
         return bits
 

@@ -79,7 +79,15 @@ def allocator(index: int) -> dict[str, int] | None:
     return found or None
 
 
+def is_capturing() -> bool:
+    """Whether the calling thread is recording a CUDA graph: then a question to the driver could spoil it, and
+    what is called now is called once, however often the graph runs."""
+    capturing = getattr(_cuda(), "is_current_stream_capturing", None)
+    return capturing is not None and bool(capturing())
+
+
 def driver(index: int) -> dict[str, int]:
-    """Free and total bytes of the device as the driver sees them."""
+    """Free and total bytes of the device as the driver sees them; for the training thread, while it records
+    no graph."""
     free, total = _cuda().mem_get_info(index)
     return {"driver_free": int(free), "driver_total": int(total)}

@@ -4,12 +4,18 @@ Nothing is hooked and the garbage collector is not asked: `torch.distributed._co
 module that `fully_shard` was applied to, to its state. PyTorch 2.13 has a list `_fsdp_param_groups`
 there; before, there was one `_fsdp_param_group`, which newer versions keep as a property that raises when
 there are several.
+
+What is unsharded comes one by one, and is to be let go of at once: FSDP2 frees the buffers of its collectives
+by dropping them, and a thread that held a list of them would keep memory that the job wants to use again.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _RETRIES = 3
 
@@ -80,28 +86,26 @@ class Fsdp2Unit:
         """Gradients of the shards: only the training thread may look, because PyTorch holds them."""
         return [parameter.grad for parameter in self.parameters()]
 
-    def unsharded_weights(self) -> list[Any]:
+    def unsharded_weights(self) -> Iterator[Any]:
         """What an all-gather brought; storages are empty while the group is sharded."""
-        found: list[Any] = []
         if self._state() != "SHARDED":
             for parameter in self._group.fsdp_params:
-                found.extend(parameter.all_gather_outputs)
-                found.extend(getattr(parameter, "_unsharded_inner_tensors", ()))
-                found.append(getattr(parameter, "_sharded_post_forward_param_data", None))
-        in_flight = getattr(self._group.comm_ctx, "all_gather_state", None)
-        for result in (self._group._all_gather_result, getattr(in_flight, "all_gather_result", None)):
-            found.append(getattr(result, "all_gather_output", None))
-        return found
+                yield parameter.all_gather_outputs
+                yield getattr(parameter, "_unsharded_inner_tensors", ())
+                yield getattr(parameter, "_sharded_post_forward_param_data", None)
+        yield getattr(self._group._all_gather_result, "all_gather_output", None)
+        yield _inner(self._group.comm_ctx, "all_gather_state", "all_gather_result", "all_gather_output")
 
-    def unsharded_gradients(self) -> list[Any]:
+    def unsharded_gradients(self) -> Iterator[Any]:
         """Gradients not reduced yet: kept without synchronisation, or on their way through a
         reduce-scatter."""
-        found = [getattr(p, "unsharded_accumulated_grad", None) for p in self._group.fsdp_params]
-        found.append(getattr(self._group, "_partial_reduce_output", None))
+        for parameter in self._group.fsdp_params:
+            yield getattr(parameter, "unsharded_accumulated_grad", None)
+        yield getattr(self._group, "_partial_reduce_output", None)
         context = self._group.comm_ctx
-        one = getattr(context, "reduce_scatter_state", None)
-        pending = list(getattr(context, "reduce_scatter_states", (one,)))
-        return found + [getattr(state, "reduce_scatter_input", None) for state in pending]
+        yield _inner(context, "reduce_scatter_state", "reduce_scatter_input")
+        for place in range(len(getattr(context, "reduce_scatter_states", ()))):
+            yield _pending(context.reduce_scatter_states, place)
 
     def unreduced_gradients(self) -> list[Any]:
         """Gradients that autograd just made. It writes them outside Python: only the training thread may
@@ -133,6 +137,18 @@ class Fsdp2Unit:
             "shards": int(getattr(group.mesh_info, "shard_mesh_size", 1)),
             "tensors": len(group.fsdp_params),
         }
+
+
+def _inner(holder: Any, *names: str) -> Any:
+    """What the chain of attributes leads to; None where it breaks off."""
+    for name in names:
+        holder = getattr(holder, name, None)
+    return holder
+
+
+def _pending(states: list[Any], place: int) -> Any:
+    """The input of a reduce-scatter; None when the training thread has taken it off the list meanwhile."""
+    return getattr(states[place], "reduce_scatter_input", None) if place < len(states) else None
 
 
 def dtype_name(dtype: Any) -> str | None:

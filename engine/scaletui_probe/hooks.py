@@ -11,6 +11,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from scaletui_probe.layout import Reason
+
 if TYPE_CHECKING:
     from scaletui_probe.agent import Agent
 
@@ -87,7 +89,7 @@ class StepHooks:
         if agent is None or agent.quiet:
             return
         try:
-            agent.step_is_compiled()
+            agent.steps_go_unseen(Reason.COMPILED)
         except Exception as error:
             agent.swallow(error)
 

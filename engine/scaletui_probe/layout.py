@@ -85,6 +85,8 @@ class Reason(IntEnum):
     """This platform, version of PyTorch or kind of job does not offer it."""
     COMPILED = 8
     """torch.compile has compiled an optimizer's step, or taken the hooks off it: what runs calls none."""
+    CAPTURED = 9
+    """An optimizer's step was recorded in a CUDA graph: what is replayed calls no hooks."""
 
 
 REASON_TEXT = {
@@ -97,6 +99,7 @@ REASON_TEXT = {
     Reason.NOT_COUNTED: "not available: not counted in this kind of record",
     Reason.NOT_SUPPORTED: "not available: not supported here",
     Reason.COMPILED: "not available: torch.compile runs the optimizer step without its hooks",
+    Reason.CAPTURED: "not available: a CUDA graph replays the optimizer step without its hooks",
 }
 
 
@@ -245,8 +248,9 @@ each storage once. Gradients are in records of steps, and of events in FSDP2 job
 looks at them. Where optimized parameters lie outside FSDP2's modules (plain, DDP, FSDP1 and DeepSpeed jobs),
 buffers are not available and frozen weights that no optimizer holds are in no measure. `allocated_peak_seen`
 is the largest `allocated_peak` or `allocated` this process has shown; it does not fall when the job resets
-its peaks. `groups_unsharded` is how many FSDP groups hold unsharded weights; bit g of the record's
-`unsharded_groups` is group g. Nothing unsharded is available where FSDP1 hides its flat parameters.
+its peaks. `driver_free` is as the driver told it at a step: no other thread asks. `groups_unsharded` is how
+many FSDP groups hold unsharded weights; bit g of the record's `unsharded_groups` is group g. Nothing
+unsharded is available where FSDP1 hides its flat parameters.
 """
 
 REASON_GROUPS: tuple[str, ...] = ("step", "allocator", "driver", "host", "states", "unsharded")

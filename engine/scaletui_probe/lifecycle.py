@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scaletui_probe.agent import Agent, Happening
 from scaletui_probe.layout import Event, Mode
-from scaletui_probe.settings import settings_from
+from scaletui_probe.settings import Settings, settings_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ _JOIN_TIMEOUT_S = 1.0
 
 def begin(environ: Mapping[str, str]) -> Agent:
     """Make the agent and everything that calls it; raises what the making raises."""
-    agent = Agent(settings_from(environ))
+    agent = Agent(_possible(settings_from(environ)))
     sampler = Sampler(agent)
     if agent.settings.mode is Mode.THREAD:
         sampler.start()
@@ -33,6 +33,13 @@ def begin(environ: Mapping[str, str]) -> Agent:
     _chain_excepthook(agent)
     atexit.register(_end, agent, sampler)
     return agent
+
+
+def _possible(settings: Settings) -> Settings:
+    """Hooks alone where Python runs without its lock: the thread may look at tensors only because that lock
+    keeps the training thread from changing them meanwhile."""
+    is_locked = getattr(sys, "_is_gil_enabled", None)
+    return settings if is_locked is None or is_locked() else settings._replace(mode=Mode.HOOKS)
 
 
 class Sampler(threading.Thread):
@@ -70,11 +77,12 @@ def _report(agent: Agent, happening: Happening) -> None:
 
 
 def _end(agent: Agent, sampler: Sampler) -> None:
+    if agent.quiet:
+        return  # maybe in a forked child, where a lock of the thread may be closed for good
     sampler.stop()
-    if not agent.quiet:
-        agent.quiet = True
-        with suppress(Exception):
-            agent.finish()
+    agent.quiet = True
+    with suppress(Exception):
+        agent.finish()
 
 
 def _chain_excepthook(agent: Agent) -> None:

@@ -19,6 +19,11 @@ class Optimizers:
         self._counts: dict[int, int] = {}
         self._references: dict[int, weakref.ref[Any]] = {}
 
+    @property
+    def number(self) -> int:
+        """How many have stepped and are alive."""
+        return len(self._references)
+
     def leads(self, optimizer: Any) -> bool:
         """Whether the next step of this optimizer is a new training step."""
         return self._counts.get(id(optimizer), 0) == self.step

@@ -9,6 +9,7 @@ the modules that `fully_shard` was applied to.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaletui_probe import deepspeed, fsdp1, fsdp2
@@ -65,8 +66,9 @@ def before_step(job: Job) -> dict[str, Held]:
     """Gradients, counted before the step: a zero_grad after it drops them. For the training thread
     alone."""
     count = StorageCount()
-    unsharded = [[unit.unsharded_gradients(), unit.unreduced_gradients()] for unit in job.units]
-    held = {"unsharded_gradients": count.add(unsharded)}
+    unreduced = (unit.unreduced_gradients() for unit in job.units)
+    kept = count.add_each(_unsharded_gradients(job.units))
+    held = {"unsharded_gradients": _sum(kept, count.add_each(unreduced))}
     reduced = [unit.sharded_gradients() for unit in job.units]
     held["gradients"] = count.add([reduced, [parameter.grad for parameter in job.parameters()]])
     return held
@@ -77,7 +79,7 @@ def after_step(job: Job) -> dict[str, Held]:
     they can be told."""
     count = StorageCount()
     weights = count.add([unit.sharded_weights() for unit in job.units])
-    unsharded = count.add([unit.unsharded_weights() for unit in job.units])
+    unsharded = count.add_each(_unsharded_weights(job.units))
     for module in job.modules:
         weights = _sum(weights, count.add(list(module.parameters())))
     master = count.add([unit.master_weights() for unit in job.units])
@@ -131,9 +133,17 @@ def unsharded_now(job_units: list[Unit]) -> dict[str, Held]:
     """Unsharded weights and gradients at any moment, from any thread: what Python objects hold."""
     count = StorageCount()
     return {
-        "unsharded_weights": count.add([unit.unsharded_weights() for unit in job_units]),
-        "unsharded_gradients": count.add([unit.unsharded_gradients() for unit in job_units]),
+        "unsharded_weights": count.add_each(_unsharded_weights(job_units)),
+        "unsharded_gradients": count.add_each(_unsharded_gradients(job_units)),
     }
+
+
+def _unsharded_weights(job_units: list[Unit]) -> Iterator[Any]:
+    return chain.from_iterable(unit.unsharded_weights() for unit in job_units)
+
+
+def _unsharded_gradients(job_units: list[Unit]) -> Iterator[Any]:
+    return chain.from_iterable(unit.unsharded_gradients() for unit in job_units)
 
 
 def sharded_gradients_now(job_units: list[Unit]) -> Held:

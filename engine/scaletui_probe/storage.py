@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-_DEEPEST = 4
-"""How far lists and dictionaries of optimizer state are opened: L-BFGS nests one level, Shampoo two."""
+_DEEPEST = 6
+"""How far lists, dictionaries and dataclasses of optimizer state are opened: L-BFGS nests one level, Shampoo
+three."""
 
 
 class Held(NamedTuple):
@@ -29,7 +30,8 @@ class StorageCount:
         self._seen: set[tuple[str, int]] = set()
 
     def add(self, values: Any) -> Held:
-        """Bytes of the storages in a tensor or in nested lists, tuples and dictionaries of tensors."""
+        """Bytes of the storages in a tensor or in nested lists, tuples, dictionaries and dataclasses of
+        tensors."""
         device = host = 0
         for tensor in tensors_in(values):
             kind, size = self._size(tensor)
@@ -39,11 +41,22 @@ class StorageCount:
                 device += size
         return Held(device, host)
 
+    def add_each(self, values: Iterable[Any]) -> Held:
+        """Bytes of all values together, each let go of before the next comes."""
+        device = host = 0
+        for value in values:
+            held = self.add(value)
+            device, host = device + held.device, host + held.host
+            del value
+        return Held(device, host)
+
     def _size(self, tensor: Any) -> tuple[str, int]:
         kind = tensor.device.type
         if kind == "meta":
             return kind, 0
         storage = tensor.untyped_storage()
+        if storage.device.type == "meta":
+            return kind, 0  # a FakeTensor: it says that it is on a device, and holds nothing there
         size = storage.nbytes()
         key = (kind, storage.data_ptr())
         if not size or key in self._seen:
@@ -62,6 +75,9 @@ def tensors_in(values: Any, depth: int = 0) -> Iterator[Any]:
     elif depth < _DEEPEST and isinstance(values, (list, tuple)):
         for value in values:
             yield from tensors_in(value, depth + 1)
+    elif depth < _DEEPEST and hasattr(type(values), "__dataclass_fields__"):
+        for name in type(values).__dataclass_fields__:
+            yield from tensors_in(getattr(values, name, None), depth + 1)
 
 
 def _plain(tensor: Any) -> Iterator[Any]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scaletui_probe import deepspeed, fsdp1, fsdp2
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Unit(Protocol):
     """What the probe asks of FSDP2 groups, FSDP1 flat parameters and ZeRO groups; None in a list is
-    nothing."""
+    nothing.
+
+    What is unsharded may come one by one, for other threads to look at: see `fsdp2`.
+    """
 
     wrapper: str
 
@@ -17,8 +23,8 @@ class Unit(Protocol):
     def sharded_weights(self) -> list[Any]: ...
     def master_weights(self) -> list[Any]: ...
     def sharded_gradients(self) -> list[Any]: ...
-    def unsharded_weights(self) -> list[Any]: ...
-    def unsharded_gradients(self) -> list[Any]: ...
+    def unsharded_weights(self) -> Iterable[Any]: ...
+    def unsharded_gradients(self) -> Iterable[Any]: ...
     def unreduced_gradients(self) -> list[Any]: ...
     def is_unsharded(self) -> bool: ...
     def mesh(self) -> Any: ...

@@ -155,8 +155,8 @@ IN_FLIGHT = SimpleNamespace(all_gather_output=FakeTensor(160))
 )
 def test_what_is_unsharded(found: Any, weights: int, gradients: int) -> None:
     unit = fsdp2.Fsdp2Unit(found)
-    assert StorageCount().add(unit.unsharded_weights()).device == weights
-    assert StorageCount().add(unit.unsharded_gradients()).device == gradients
+    assert StorageCount().add_each(unit.unsharded_weights()).device == weights
+    assert StorageCount().add_each(unit.unsharded_gradients()).device == gradients
     assert StorageCount().add(unit.sharded_weights()).device == 80
     assert StorageCount().add(unit.sharded_gradients()).device == 80
 
@@ -164,7 +164,7 @@ def test_what_is_unsharded(found: Any, weights: int, gradients: int) -> None:
 def test_gradients_kept_without_synchronisation_are_unsharded() -> None:
     found = group()
     found.fsdp_params[0].unsharded_accumulated_grad = FakeTensor(80)
-    assert StorageCount().add(fsdp2.Fsdp2Unit(found).unsharded_gradients()).device == 80
+    assert StorageCount().add_each(fsdp2.Fsdp2Unit(found).unsharded_gradients()).device == 80
 
 
 def test_bits_say_which_units_are_unsharded() -> None:

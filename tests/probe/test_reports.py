@@ -80,7 +80,7 @@ class Cuda:
         return 1, 2
 
     def __getattr__(self, name: str) -> object:
-        if name == "get_allocator_backend":
+        if name in ("get_allocator_backend", "is_current_stream_capturing"):
             raise AttributeError(name)
         raise AssertionError(f"torch.cuda.{name}")
 
