@@ -48,14 +48,18 @@ class UnknownNameError(ScenarioError):
     """A name that does not exist, with the nearest that does, or all that do where they are few."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = list(known)
+        names = list(dict.fromkeys(known))
         close = nearest_name(name, names)
         shown = name if len(name) <= 60 else name[:57] + "..."
         hint = f", did you mean {close!r}?" if close else ""
-        if not close and 0 < len(names) <= FEW_NAMES:
+        all_listed = not close and 0 < len(names) <= FEW_NAMES
+        if all_listed:
             hint = f", not one of {', '.join(names)}"
         super().__init__(f"unknown {kind} {shown!r}{hint}")
+        self.kind = kind
         self.name = name
+        self.all_listed = all_listed
+        """Whether the line itself holds every name that there is."""
 
 
 def brief(value: object) -> str:
@@ -68,9 +72,9 @@ def brief(value: object) -> str:
     return text if len(text) <= BRIEF else f"{text[:BRIEF]}..."
 
 
-def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """The first known name that begins so, else the most alike, if any is alike at all."""
+def nearest_name(name: str, known: Iterable[str], alike: float = 0.5) -> str | None:
+    """The first known name that begins so, else the most alike, if difflib finds any that much alike."""
     wanted, names = name[:200].lower(), list(known)
     begun = (candidate for candidate in names if len(wanted) > 1 and candidate.lower().startswith(wanted))
-    close = get_close_matches(wanted, names, n=1, cutoff=0.5)
+    close = get_close_matches(wanted, names, n=1, cutoff=alike)
     return next(begun, close[0] if close else None)

@@ -24,7 +24,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 LLAMA = ("--model", "llama3-8b", "--gpu", "h100-sxm", "--gpus", "8")
 DESIGNED = {
     "budget", "schedule", "sharding", "live", "memory", "shard", "ranks", "traffic", "simulate", "run",
-    "demo", "lesson", "probe", "collective", "replay",
+    "demo", "lesson", "probe", "collective", "replay", "names",
 }  # fmt: skip
 """The names that scripts may rely on."""
 
@@ -43,6 +43,11 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     [
         (["bugdet"], "unknown command 'bugdet', did you mean 'budget'?"),
         (["memory", "--nope"], "unknown argument: --nope; scaletui memory --help tells more"),
+        (
+            ["memory", "--modle", "x"],
+            r"unknown argument: --modle x, did you mean --model\? scaletui memory --help tells more",
+        ),
+        (["lesson", "zzz"], "unknown argument: zzz; scaletui lesson --help tells more"),
         (["memory", "--model"], "--model wants a value; scaletui memory --help tells more"),
         (["memory", *LLAMA, "--tp", "two"], "--tp: 'two' is not a whole number like 8192 or 8k"),
         (

@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from scaletui.text.language import N_, tr
-from scaletui_engine.errors import ScenarioError, brief
+from scaletui_engine.errors import ScenarioError, brief, nearest_name
 
 if TYPE_CHECKING:
     from argparse import Action, _MutuallyExclusiveGroup
@@ -93,7 +93,23 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise the mistake as one line that ends in where to read on."""
         more = tr("{command} --help tells more", command=self.prog)
-        raise UsageError(f"{_explain(message)}; {more}")
+        raise UsageError(followed(self._meant(message) or _explain(message), more))
+
+    def _meant(self, message: str) -> str | None:
+        """The mistake with the option that an unknown one comes near to, where there is one."""
+        found = re.fullmatch(r"unrecognized arguments: (--(?P<option>[^ =]+).*)", message, re.DOTALL)
+        known = [name[2:] for name in self._option_string_actions if name.startswith("--")]
+        close = found and nearest_name(found["option"], known, alike=0.7)
+        if not (found and close):
+            return None
+        return tr("unknown argument: {what}, did you mean {close}?", what=found[1], close=f"--{close}")
+
+
+def followed(mistake: str, more: str) -> str:
+    """A mistake, and what tells more about it, on one line."""
+    if not more:
+        return mistake
+    return f"{mistake} {more}" if mistake.endswith("?") else f"{mistake}; {more}"
 
 
 def _joined(words: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import scaletui
 from scaletui import commands
-from scaletui.arguments import Parser
+from scaletui.arguments import Parser, followed
 from scaletui.text.language import LANGUAGES, set_language, tr
 from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ScenarioError, UnknownNameError
@@ -107,7 +107,20 @@ def _listed(name: str, width: int) -> str:
 def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
-    return " ".join((refusal(error) if isinstance(error, ScenarioError) else str(error)).split())
+    text = refusal(error) if isinstance(error, ScenarioError) else str(error)
+    return " ".join(followed(text, _where_listed(error)).split())
+
+
+def _where_listed(error: BaseException | None) -> str:
+    """For a name that does not exist, also one inside a refusal: the command that lists those that do."""
+    while error is not None and not isinstance(error, UnknownNameError):
+        error = error.__cause__
+    if error is None or error.all_listed:
+        return ""
+    from scaletui.commands.names import listing
+
+    found = listing(error)
+    return "" if found is None else tr("{command} lists them all", command=found)
 
 
 def _tolerate_narrow_encodings() -> None:

@@ -25,6 +25,7 @@ MODULES: Final = {
     "probe": "scaletui.commands.probe",
     "demo": "scaletui.commands.demo",
     "lesson": "scaletui.commands.lesson",
+    "names": "scaletui.commands.names",
 }
 """Command -> module, in the order in which help lists them."""
 

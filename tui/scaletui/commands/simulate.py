@@ -58,9 +58,20 @@ def run(args: Namespace) -> int:
     return DIFFERS if args.check and not all(outcome.exact for outcome in outcomes) else 0
 
 
+def simulation_names() -> tuple[str, ...]:
+    """Everything that NAME may be."""
+    from scaletui_engine.collectives.registry import NAMES
+    from scaletui_engine.numerics.simulations import SIMULATIONS
+
+    return (*SIMULATIONS, ZERO, "all", *NAMES)
+
+
 def _outcomes(args: Namespace) -> list[Outcome]:
+    from scaletui_engine.errors import UnknownNameError
     from scaletui_engine.numerics.simulations import SIMULATIONS, simulate
 
+    if args.name not in simulation_names():
+        raise UnknownNameError("simulation", args.name, simulation_names())
     if args.name == "all":
         return [simulate(name, args.ranks) for name in SIMULATIONS]
     if args.name == ZERO:
