@@ -203,13 +203,14 @@ def test_rings_that_are_not_read_are_told_beside_a_job(
     assert not any("/rings/4" in row for row in report)
 
 
-def test_steps_that_torch_compile_hides_are_not_called_none(
+def test_steps_that_nobody_tells_of_are_not_called_none(
     make_rank: Callable[..., RankView], job_of: Callable[..., JobView]
 ) -> None:
     fields = {"step": None, "step_ns": None, "measured": NOTHING, "prediction": NO_PLAN, "plan": None}
     box = Box(78, 20)
     for reason, step, plan in (
         (Reason.COMPILED, "steps out of sight: torch.compile", "whose hooks torch.compile"),
+        (Reason.CAPTURED, "steps out of sight: CUDA graph", "whose hooks a CUDA graph"),
         (Reason.NO_STEP_YET, "no step yet", "first"),
     ):
         found = make_rank(0, states_reason=reason, **fields)

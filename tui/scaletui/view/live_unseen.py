@@ -13,16 +13,22 @@ if TYPE_CHECKING:
 
 def hides_steps(rank: RankView) -> bool:
     """Whether it may make steps that the probe is not told of."""
-    return rank.step is None and rank.states_reason is Reason.COMPILED
+    return rank.step is None and rank.states_reason in (Reason.COMPILED, Reason.CAPTURED)
 
 
 def no_step_text(rank: RankView) -> str:
     """In a few words, why there is no step."""
-    return tr("steps out of sight: torch.compile") if hides_steps(rank) else tr("no step yet")
+    if not hides_steps(rank):
+        return tr("no step yet")
+    if rank.states_reason is Reason.CAPTURED:
+        return tr("steps out of sight: CUDA graph")
+    return tr("steps out of sight: torch.compile")
 
 
 def no_plan_text(rank: RankView) -> str:
     """Why there is no plan."""
-    if hides_steps(rank):
-        return tr("no plan: it is told by the optimizer step, whose hooks torch.compile leaves out")
-    return tr("no plan yet: the job has not made its first step")
+    if not hides_steps(rank):
+        return tr("no plan yet: the job has not made its first step")
+    if rank.states_reason is Reason.CAPTURED:
+        return tr("no plan: it is told by the optimizer step, whose hooks a CUDA graph leaves out")
+    return tr("no plan: it is told by the optimizer step, whose hooks torch.compile leaves out")

@@ -66,6 +66,7 @@ _REASONS: Final = MappingProxyType(
         Reason.NOT_COUNTED: N_("not available: not counted in this kind of record"),
         Reason.NOT_SUPPORTED: N_("not available: not supported here"),
         Reason.COMPILED: N_("not available: torch.compile runs the optimizer step without its hooks"),
+        Reason.CAPTURED: N_("not available: a CUDA graph replays the optimizer step without its hooks"),
     }
 )
 _UNPREDICTED: Final = MappingProxyType(
