@@ -140,6 +140,13 @@ def test_what_torch_declares_and_what_ranks_hold(capsys: pytest.CaptureFixture[s
     assert "rank 5 holds [6:7, 0:6]" in text
 
 
+def test_a_small_parameter_of_zero3_is_cut_and_stays_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("shard", *LLAMA, "--strategy", "zero3", "--param", "norm", "--rank", "3")
+    found = answered(capsys, *options)
+    assert (found["stays_whole"], found["ranks"][0]["run"]) == (True, [768, 1024])
+    assert "a whole copy stays beside the slice" in said(capsys, *options)
+
+
 def test_lengths_that_a_user_gave(capsys: pytest.CaptureFixture[str]) -> None:
     given = ("--shape", "4,14", "--mesh", "4", "--placements", "S(1;2,3,4,5)")
     found = answered(capsys, "shard", *given, "--element", "0,13")

@@ -42,8 +42,6 @@ class Flat(StrEnum):
 
 _DIMS: Final = {TpRule.COLUMN: 0, TpRule.VOCAB: 0, TpRule.KV: 0, TpRule.ROW: 1}
 _BY_DIM: Final = (Strategy.FSDP, Strategy.HSDP)
-_GATHERED: Final = (Part.WEIGHTS, Part.SECONDARY)
-"""Parts of which ZeRO-3 leaves small parameters whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +60,8 @@ class TensorMap:
     """Ranks between neighbours of that cut."""
     groups: int = 1
     """Groups of `degree` ranks among which a second copy's padding is shared."""
+    stays: bool = False
+    """Whether a whole copy stays beside the slice from pass to pass: ZeRO-3's small parameters."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -141,10 +141,11 @@ def _map(load: Load, tensor: Tensor, part: Part) -> TensorMap:
     if found.flat is not Flat.PARAMETER:
         return found
     own = found.whole_numel // max(tensor.experts // load.plan.axes.ep, 1) if tensor.is_expert else 0
-    if part in _GATHERED and persists(own or found.whole_numel):
-        return replace(found, flat=Flat.NONE, degree=1)
-    every = load.plan.axes.dp * load.plan.axes.cp
-    return replace(found, groups=every // degree) if part is Part.SECONDARY else found
+    small = persists(own or found.whole_numel)
+    if part is Part.SECONDARY:
+        every = load.plan.axes.dp * load.plan.axes.cp
+        return replace(found, flat=Flat.NONE, degree=1) if small else replace(found, groups=every // degree)
+    return replace(found, stays=small and part is Part.WEIGHTS)
 
 
 def _unsharded(load: Load, tensor: Tensor, shape: tuple[int, ...], part: Part) -> TensorMap:

@@ -289,3 +289,39 @@ def test_the_memory_engine_counts_the_same_flat_parameters(
             Part.OPTIMIZER: held.optimizer + held.master_weights,
         }[part]
         assert bytes_held == rank_view(world, stage * 8 // pp, part).allocated * item
+
+
+@pytest.mark.parametrize("part", STATES)
+@pytest.mark.parametrize("arch", [DENSE, EXPERTS, TIED], ids=["dense", "experts", "tied"])
+@pytest.mark.parametrize("axes", [{}, {"tp": 2}, {"cp": 2}], ids=str)
+def test_the_memory_engine_counts_the_same_slices_of_zero3(
+    part: Part, arch: Arch, axes: dict[str, object]
+) -> None:
+    """Small parameters are cut like the others: what stays whole is a copy beside the slice."""
+    world = scenario(arch, 8, strategy=Strategy.ZERO3, **axes)
+    load = load_of(arch, world.plan)
+    recipe, held = load.precision, contents_of(load)[0].states
+    item, bytes_held = {
+        Part.WEIGHTS: (recipe.weights, held.weights),
+        Part.GRADIENTS: (recipe.gradients, held.gradients),
+        Part.OPTIMIZER: (recipe.master + sum(recipe.moments), held.optimizer + held.master_weights),
+    }[part]
+    assert bytes_held == rank_view(world, 0, part).allocated * item
+
+
+@pytest.mark.parametrize(
+    ("strategy", "part", "stays"),
+    [
+        (Strategy.ZERO3, Part.WEIGHTS, ["norm", "layers.0.attention.wk"]),
+        (Strategy.ZERO3, Part.OPTIMIZER, []),
+        (Strategy.FSDP, Part.WEIGHTS, []),
+    ],
+)
+def test_zero3_leaves_a_whole_copy_of_small_weights(strategy: Strategy, part: Part, stays: list[str]) -> None:
+    """DeepSpeed keeps a slice (`ds_tensor`) of what it keeps whole, and gathers that anew after the step."""
+    arch = replace(DENSE, hidden=600, head_dim=80, ffn=1000)
+    world = scenario(arch, 8, strategy=strategy)
+    names = ("norm", "layers.0.attention.wk", "layers.0.feed_forward.w1")
+    views = {name: parameter_view(world, name, part) for name in names}
+    assert [name for name, view in views.items() if view.map.stays] == stays
+    assert views["norm"].piece(7).numel == 600 // 8

@@ -140,6 +140,7 @@ def _parameter_json(view: ParameterView, ranks: tuple[int, ...]) -> dict[str, An
             for axis, placement in zip(view.map.layout.mesh.axes, view.map.layout.placements, strict=True)
         },
         "partials": view.map.layout.partials,
+        "stays_whole": view.map.stays,
         "stages": list(view.stages),
         "bytes_per_element": view.item,
         "ranks": [

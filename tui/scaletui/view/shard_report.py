@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.text.language import ntr, tr
 from scaletui.view.row import Row, Span
-from scaletui.view.shard_work import causal_texts, work_texts
+from scaletui.view.shard_work import common_texts, work_texts
 from scaletui.view.sharding_parts import part_text
 from scaletui.view.table import Column, table_rows
 from scaletui_engine.sharding.fsdp2 import held_layout
@@ -98,7 +98,7 @@ def parameter_rows(
     if view.map.layout.partials > 1:
         terms = view.map.layout.partials
         rows.append(_line(tr("partial: a value exists only once {n} ranks are summed", n=terms)))
-    if even := causal_texts(view):
+    if even := common_texts(view):
         rows += map(_line, even)
     else:
         rows += [_line(f"{tr('rank {rank}', rank=piece.rank)}: {text}")

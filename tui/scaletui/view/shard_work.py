@@ -1,4 +1,4 @@
-"""What a rank computes with rows that another one stores: Megatron's fused queries, keys and values."""
+"""What a rank has beside its slice, or computes with rows that another one stores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def work_texts(view: ParameterView, rank: int) -> tuple[str, ...]:
         return (tr("small enough to stay whole: it has no second copy"),)
     found = qkv_work(view.scenario, view.named.tensor.name, rank)
     if found is None:
-        return causal_texts(view)
+        return common_texts(view)
     stored, work = found
     heads = " ".join(map(_head, stored))
     queries = f"q{work.queries[0]}" if len(work.queries) == 1 else f"q{work.queries[0]}-{work.queries[-1]}"
@@ -32,7 +32,14 @@ def work_texts(view: ParameterView, rank: int) -> tuple[str, ...]:
     return (tr("stores {heads}, computes {queries} with {keys}", heads=heads, queries=queries, keys=keys),)
 
 
-def causal_texts(view: ParameterView) -> tuple[str, ...]:
+def common_texts(view: ParameterView) -> tuple[str, ...]:
+    """What is true of every rank that has the tensor."""
+    if view.map.stays:
+        return (tr("small: a whole copy stays beside the slice until the optimizer's step"),)
+    return _causal_texts(view)
+
+
+def _causal_texts(view: ParameterView) -> tuple[str, ...]:
     """Attention's work under context parallelism: even head-tail, uneven where each rank took a run."""
     plan = view.scenario.plan
     if plan.axes.cp == 1 or view.part is not Part.ACTIVATIONS or ".attention." not in view.named.tensor.name:
