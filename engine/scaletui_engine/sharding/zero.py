@@ -90,6 +90,7 @@ def persists(numel: int, threshold: int = PERSISTENT) -> bool:
     `mark_persistent_parameters`).
 
     `_partition_all_parameters` cuts it before the optimizer's step, `_post_step` gathers it behind; so hpZ's
-    second copy of it is never used, and `invalidate_secondary_tensor` drops it in the same step.
+    second copy of it is never used, and `invalidate_secondary_tensor` drops it in the same step. The slice
+    (`ds_tensor`) is there all the time: seen on two ranks of DeepSpeed 0.19.8, before and in the step.
     """
     return numel <= threshold
