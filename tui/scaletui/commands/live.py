@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from typing import TYPE_CHECKING, Final
 
 from scaletui.commands.export import add_export_arguments, asks_export, export
 from scaletui.commands.output import print_json, print_rows, report_pen, width
-from scaletui.commands.probe import about_process
+from scaletui.commands.probe import lacking, process_rings, relation
+from scaletui.commands.process_rings import only
 from scaletui.text.language import N_, ntr, tr
 from scaletui_engine.errors import ParseError, ScenarioError, ValueRangeError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from scaletui.commands.process_rings import ProcessRing
     from scaletui_engine.live.snapshot import Snapshot
 
 HELP: Final = N_("watch running jobs")
@@ -51,10 +54,15 @@ def run(args: Namespace) -> int:
     """Clean, print, record, or open the screen."""
     if args.clean:
         return _clean(args)
-    if args.pid is not None and (lacks := about_process(args.pid, args.dir)):
-        return lacks
+    rings: tuple[ProcessRing, ...] = ()
+    if args.pid is not None:
+        folder, rings = process_rings(args.pid, args.dir)
+        if not rings:
+            return lacking(args.pid, folder, sys.stderr if args.json or asks_export(args) else sys.stdout)
     if asks_export(args) or args.once or args.json:
-        return _once(args)
+        return _once(args, rings)
+    if rings:
+        args.pid = rings[0].pid
     if args.record or args.no_screen or args.seconds:
         from scaletui.commands.live_record import record
 
@@ -92,11 +100,11 @@ def interval_of(asked_s: float | None) -> tuple[float | None, str]:
     return asked_s, ""
 
 
-def _once(args: Namespace) -> int:
-    """One look, in the form that was asked for."""
+def _once(args: Namespace, rings: tuple[ProcessRing, ...]) -> int:
+    """One look at every job, or at that of some rings, in the form that was asked for."""
     if args.record:
         raise ValueRangeError(tr("--record {path} keeps on looking: without --once", path=args.record))
-    snapshot = _look(args.dir)
+    snapshot = only(_look(args.dir), rings) if rings else _look(args.dir)
     if args.csv or args.jsonl:
         return export(args, iter((snapshot,)))
     if args.json:
@@ -104,6 +112,8 @@ def _once(args: Namespace) -> int:
 
         print_json(contract(snapshot))
     else:
+        if rings and (whose := relation(args.pid, rings)):
+            print(whose)
         _print(snapshot, args)
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,7 +14,10 @@ from scaletui_engine.errors import ParseError, ValueRangeError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+    from typing import TextIO
 
+    from scaletui.commands.process_rings import ProcessRing
     from scaletui_probe.install import Installed
 
 HELP: Final = N_("arm every job of a Python environment, or take that back")
@@ -21,6 +25,8 @@ HELP: Final = N_("arm every job of a Python environment, or take that back")
 ACTIONS: Final = ("install", "remove", "status")
 _WHERE: Final = "import sysconfig; print(sysconfig.get_path('purelib'))"
 NO_RING: Final = 1
+MOST_RANKS: Final = 8
+"""Ranks of a launcher that are named."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -74,22 +80,57 @@ def _sentence(action: str, found: Installed) -> str:
 
 
 def about_process(pid: int, directory: str | None) -> int:
-    """Say where a process's ring is, or why it cannot have one now and what to do instead; the exit code."""
+    """Say where a process's ring is, or those of the ranks that it launched; the exit code."""
+    folder, rings = process_rings(pid, directory)
+    if not rings:
+        return lacking(pid, folder, sys.stdout)
+    if whose := relation(pid, rings):
+        print(whose)
+    for ring in rings:
+        print(tr("process {pid} has a ring: {path}", pid=ring.pid, path=ring.path))
+    return 0
+
+
+def process_rings(pid: int, directory: str | None) -> tuple[Path, tuple[ProcessRing, ...]]:
+    """The folder that was searched, and the rings in it that belong to a process. Raises ValueRangeError."""
     if pid < 1:
         raise ValueRangeError(f"--pid {pid} < 1")
-    from scaletui.commands.probe_process import tracing_rights, why_no_ring
+    from scaletui.commands.process_rings import rings_of
     from scaletui_probe.directory import ring_directory
-    from scaletui_probe.process import start_ticks
 
     folder = Path(ring_directory(directory, os.environ))
-    rings = sorted(folder.glob(f"*.p{pid}.{start_ticks(pid)}.ring"))
-    if rings:
-        print(tr("process {pid} has a ring: {path}", pid=pid, path=rings[0]))
-        return 0
-    print(tr("process {pid} has no ring in {folder}", pid=pid, folder=folder))
-    print(why_no_ring(pid))
-    print(tr("scaletui puts no code into a running process: that stops jobs or corrupts their numbers"))
-    print(tr("start the job again with: scaletui run -- CMD"))
-    print(tr("py-spy dump tells without harm where a process hangs now"))
-    print(tracing_rights())
+    return folder, rings_of(pid, folder)
+
+
+def _is_above(pid: int, other: int) -> bool:
+    from scaletui.commands.process_rings import ancestors
+
+    return pid in ancestors(other)
+
+
+def relation(pid: int, rings: Sequence[ProcessRing]) -> str:
+    """What a process is to rings that are not its own; empty for its own."""
+    if any(ring.pid == pid for ring in rings):
+        return ""
+    ranks = [tr("{rank} (process {pid})", rank=ring.rank, pid=ring.pid) for ring in rings[:MOST_RANKS]]
+    if len(rings) > MOST_RANKS:
+        ranks.append(tr("{n} more", n=len(rings) - MOST_RANKS))
+    if _is_above(pid, rings[0].pid):
+        return tr("process {pid} is the launcher; its ranks are {ranks}", pid=pid, ranks=", ".join(ranks))
+    return tr("process {pid} is a worker of rank {ranks}", pid=pid, ranks=ranks[0])
+
+
+def lacking(pid: int, folder: Path, out: TextIO) -> int:
+    """Say why a process cannot have a ring now and what to do instead; the exit code."""
+    from scaletui.commands.probe_process import tracing_rights, why_no_ring
+
+    for line in (
+        tr("process {pid} has no ring in {folder}", pid=pid, folder=folder),
+        why_no_ring(pid),
+        tr("scaletui puts no code into a running process: that stops jobs or corrupts their numbers"),
+        tr("start the job again with: scaletui run -- CMD"),
+        tr("py-spy dump tells without harm where a process hangs now"),
+        tracing_rights(),
+    ):
+        print(line, file=out)
     return NO_RING
