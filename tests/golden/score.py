@@ -30,7 +30,12 @@ def main(arguments: list[str] | None = None) -> int:
     for folder in (HERE, HERE.parents[1] / "engine"):
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
-    report = importlib.import_module(f"scoring.{options.kind}").score(cases)
+    unreadable = importlib.import_module("scoring.report").UnreadableError
+    try:
+        report = importlib.import_module(f"scoring.{options.kind}").score(cases)
+    except unreadable as error:
+        print(f"score.py: {options.file}: {error}", file=sys.stderr)
+        return 2
     print(json.dumps(report.as_json(), indent=1) if options.json else "\n".join(report.lines()))
     return 0 if report.holds else 1
 

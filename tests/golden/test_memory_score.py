@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from math import isfinite
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 GOLDEN = Path(__file__).parent
+sys.path.insert(0, str(GOLDEN))
+
+from scoring.memory import score  # noqa: E402
 
 
 def _score(kind: str, file: Path) -> subprocess.CompletedProcess[str]:
@@ -85,10 +90,11 @@ def test_a_record_without_a_model_names_what_is_missing(tmp_path: Path) -> None:
     ("change", "words"),
     [
         ({"micro_batch": 0}, "micro_batch = 0 < 1"),
-        ({"techniques": 7}, "unreadable field"),
+        ({"tp": -2}, "missing field tp (-2 < 1)"),
         ({"tp": 3}, "not a whole number"),
-        ({"pp_stage": 99}, "unreadable field"),
+        ({"pp_stage": 99}, "missing field pp_stage (99 is none of 0 to 0)"),
         ({"seq_len": "long"}, "missing field seq_len"),
+        ({"moe_capacity_factor": "\u00b2"}, "missing field moe_capacity_factor"),
     ],
 )
 def test_what_cannot_be_read_costs_its_row_alone(change: dict[str, Any], words: str, tmp_path: Path) -> None:
@@ -98,3 +104,33 @@ def test_what_cannot_be_read_costs_its_row_alone(change: dict[str, Any], words: 
     odd, plain = json.loads(_score("memory", file).stdout)["records"]
     assert (odd["status"], plain["status"]) == ("inexpressible", "ok")
     assert words in odd["reason"]
+
+
+@pytest.mark.parametrize("text", ["{}", "7", '"rows"', "null"])
+def test_a_file_without_a_list_is_exit_2(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "none.json"
+    file.write_text(text, "utf-8")
+    done = _score("memory", file)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+
+
+ODD = (None, "", 0, -1, 1e400, float("nan"), "text", "-5", "1e9", [], {}, [1], True, 10**30, 0.5, "\u0663")
+
+
+def test_no_row_however_odd_costs_more_than_itself() -> None:
+    """Fields taken away, emptied, negative, endless, of another kind: a line each, and a reason for each."""
+    random, rows = Random(7), _rows("memory.json")
+    changed: list[Any] = [*ODD]
+    for row in rows * 2:
+        config = dict(row["config"])
+        for name in random.sample(sorted(config), min(2, len(config))):
+            config[name] = random.choice(ODD)
+        kept = {name: value for name, value in row.items() if random.random() < 0.9}
+        changed.append({**kept, "config": config, random.choice(sorted(row)): random.choice(ODD)})
+    report = score(changed)
+    assert len(report.records) == len(changed)
+    for line in report.records:
+        assert line.predicted is None or isfinite(line.predicted)
+        assert line.status != "inexpressible" or line.reason
+    json.dumps(report.as_json(), allow_nan=False)

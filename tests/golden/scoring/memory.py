@@ -10,13 +10,18 @@ from scoring.memory_difference import difference
 from scoring.memory_fields import MissingFieldError, Record, record_of
 from scoring.memory_gates import gates_of, group_of, status_of
 from scoring.memory_measured import Prediction, classify, measured, overhead
-from scoring.report import Line, Report
+from scoring.report import Line, Report, UnreadableError
 
 from scaletui_engine.errors import ScenarioError
 
 
 def score(rows: list[dict[str, Any]]) -> Report:
-    """A line a row. Predictions read `config` and what the row is called, never the measured value."""
+    """A line a row. Predictions read `config` and what the row is called, never the measured value.
+
+    Raises UnreadableError for what is no list of rows.
+    """
+    if not isinstance(rows, list):
+        raise UnreadableError(f"a list of records is expected, not {type(rows).__name__}")
     records = [record_of(row) for row in rows]
     lines = tuple(_line(record) for record in records)
     pairs = list(zip(records, lines, strict=True))

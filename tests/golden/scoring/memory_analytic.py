@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from scoring.memory_fields import MissingFieldError, need, text, whole
+from scoring.memory_fields import MissingFieldError, degree, positive, text, whole
 from scoring.memory_measured import Prediction, in_unit
 from scoring.memory_model import named_arch
 
@@ -52,21 +52,21 @@ def _zero(record: Record) -> Prediction:
     config = record.config
     words = text(config, "desc") or record.id.lower()
     stage = 3 if "+p" in words else 2 if "+g" in words else 1 if "pos" in words else 0
-    size = zero_bytes(need(config, "params"), need(config, "dp"), stage, whole(config, "k") or 12)
+    size = zero_bytes(positive(config, "params"), positive(config, "dp"), stage, whole(config, "k") or 12)
     return _printed(in_unit(record, size, f"ZeRO stage {stage}"), 1)
 
 
 def _paper(record: Record) -> Prediction:
     config = record.config
     model = PaperModel(
-        layers=need(config, "L"),
-        hidden=need(config, "h"),
-        heads=need(config, "a"),
-        seq=need(config, "s"),
-        micro_batch=need(config, "b"),
-        tp=whole(config, "tp") or 1,
-        pp=whole(config, "pp") or 1,
-        virtual=whole(config, "virtual_pipeline") or 1,
+        layers=positive(config, "L"),
+        hidden=positive(config, "h"),
+        heads=positive(config, "a"),
+        seq=positive(config, "s"),
+        micro_batch=positive(config, "b"),
+        tp=degree(config, "tp"),
+        pp=degree(config, "pp"),
+        virtual=degree(config, "virtual_pipeline"),
     )
     if "param" in record.quantity:
         return in_unit(record, state_bytes(model), "18 x 12 h^2 L / (t p)")
@@ -100,12 +100,12 @@ def _deepspeed(record: Record) -> Prediction:
     on_host = [part for part in ("param", "optimizer") if f"{part}=cpu" in words or f"{part}=nvme" in words]
     offload = Offload.PARAMS if "param" in on_host else Offload.OPTIMIZER if on_host else Offload.NONE
     case = DeepspeedCase(
-        params=need(config, "total_params"),
-        gpus_per_node=whole(config, "gpus_per_node") or 1,
-        nodes=whole(config, "nodes") or 1,
+        params=positive(config, "total_params"),
+        gpus_per_node=degree(config, "gpus_per_node"),
+        nodes=degree(config, "nodes"),
         offload=offload,
         zero_init="zero_init=0" not in words,
-        largest_layer=need(config, "largest_layer"),
+        largest_layer=positive(config, "largest_layer"),
     )
     documented = "memory.rst" in record.source
     two = zero2_documented(case) if documented else zero2_needs(case)

@@ -60,8 +60,12 @@ class Record:
         return found
 
 
-def record_of(row: dict[str, Any]) -> Record:
-    """A record from a row of the file; absent texts are empty, and what is no number is no value."""
+def record_of(row: Any) -> Record:
+    """A record from a row of the file; absent texts are empty, and what is no number is no value.
+
+    A row that is no object is a record without any field.
+    """
+    row = row if isinstance(row, dict) else {}
     config, value = row.get("config"), row.get("measured_gb")
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     return Record(
@@ -90,7 +94,7 @@ def whole(config: Config, *names: str) -> int | None:
             continue
         if isinstance(value, (int, float)) and float(value).is_integer():
             return int(value)
-        match = re.match(r"\s*(\d{1,3}(?:,\d{3})+|\d+)(k?)\b(?!\.\d)", str(value).lower())
+        match = re.match(r"\s*(\d{1,3}(?:,\d{3})+|\d+)(k?)\b(?!\.\d)", str(value).lower(), re.ASCII)
         if match:
             return int(match[1].replace(",", "")) * (1024 if match[2] else 1)
     return None
@@ -101,6 +105,30 @@ def need(config: Config, *names: str) -> int:
     found = whole(config, *names)
     if found is None:
         raise MissingFieldError(f"missing field {names[0]}")
+    return found
+
+
+def number(config: Config, name: str, default: float) -> float:
+    """A number above zero, or the default where the field is absent. Raises MissingFieldError for another."""
+    value = config.get(name)
+    if value is None or value is False:
+        return default
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*x?\s*", str(value), re.ASCII)
+    if match is None or float(match[1]) <= 0:
+        raise MissingFieldError(f"missing field {name} ({value!r} is no number above zero)")
+    return float(match[1])
+
+
+def degree(config: Config, name: str) -> int:
+    """A mesh axis: 1 where the field is absent. Raises MissingFieldError for less."""
+    return 1 if whole(config, name) is None else positive(config, name)
+
+
+def positive(config: Config, *names: str) -> int:
+    """`need`, of at least one. Raises MissingFieldError."""
+    found = need(config, *names)
+    if found < 1:
+        raise MissingFieldError(f"missing field {names[0]} ({found} < 1)")
     return found
 
 

@@ -170,20 +170,23 @@ def _value(stage: StageBudget, name: str) -> int:
 
 def _stages(record: Record, budget: MemoryBudget) -> tuple[StageBudget, ...]:
     """The rank that the row names, else all of them."""
-    stage = _named_rank(record)
+    stage = _named_rank(record, len(budget.stages))
     return budget.stages if stage is None else (budget.stages[stage],)
 
 
 def _rank(record: Record, scenario: Scenario) -> Contents:
     ranks = contents_of(load_of(scenario.model.arch, scenario.plan))
-    return ranks[_named_rank(record) or 0]
+    return ranks[_named_rank(record, len(ranks)) or 0]
 
 
-def _named_rank(record: Record) -> int | None:
+def _named_rank(record: Record, ranks: int) -> int | None:
+    """The pipeline rank that a row is about. Raises MissingFieldError for one that its plan does not have."""
     stage = whole(record.config, "pp_stage")
     match = re.search(r"pp rank (\d+)", record.quantity.lower())
     if stage is None and match:
-        return int(match[1])
-    if stage is None and record.quantity.lower().endswith("rank 0"):
-        return 0
+        stage = int(match[1])
+    elif stage is None and record.quantity.lower().endswith("rank 0"):
+        stage = 0
+    if stage is not None and not 0 <= stage < ranks:
+        raise MissingFieldError(f"missing field pp_stage ({stage} is none of 0 to {ranks - 1})")
     return stage

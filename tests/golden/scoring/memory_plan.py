@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoring.memory_fields import Config, MissingFieldError, Record, flag, need, text, whole
+from scoring.memory_fields import Config, MissingFieldError, Record, degree, flag, need, number, text, whole
 from scoring.memory_habits import habit
 from scoring.memory_model import recipe_of
 from scoring.memory_words import (
@@ -104,15 +104,14 @@ def gpus_of(config: Config) -> int | None:
 
 
 def _axes(config: Config) -> Axes:
-    tp, pp, cp = (whole(config, name) or 1 for name in ("tp", "pp", "cp"))
-    replicas = whole(config, "dp_replicate") or 1
+    tp, pp, cp, replicas = (degree(config, name) for name in ("tp", "pp", "cp", "dp_replicate"))
     shard = whole(config, "fsdp", "dp_shard", "dp")
     if shard is None or shard < 1:
         gpus = gpus_of(config)
         if gpus is None:
             raise MissingFieldError("missing field dp (no count of GPUs either)")
         shard = max(gpus // (tp * pp * cp * replicas), 1)
-    return Axes(tp, cp, whole(config, "ep") or 1, pp, replicas, shard)
+    return Axes(tp, cp, degree(config, "ep"), pp, replicas, shard)
 
 
 def _micro_batch(config: Config) -> int:
@@ -230,7 +229,7 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         repeat_kv="torchtune" in text(config, "framework"),
         gradient_fusion=flag(config, "grad_accum_fusion", default=True),
         etp=whole(config, "etp") or recipe_of(config).get("etp"),
-        capacity_factor=float(config.get("moe_capacity_factor") or 1),
+        capacity_factor=number(config, "moe_capacity_factor", 1.0),
     )
 
 

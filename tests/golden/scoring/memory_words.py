@@ -31,7 +31,9 @@ ROLLED = {"interleaved": "interleaved-1f1b", "interleaved1f1b": "Interleaved1F1B
 
 def techniques_of(config: Config) -> str:
     """The list of techniques as one text, in lower case."""
-    return " ".join(str(part).lower() for part in config.get("techniques") or ())
+    listed = config.get("techniques")
+    parts = listed if isinstance(listed, (list, tuple)) else (listed or "",)
+    return " ".join(str(part).lower() for part in parts)
 
 
 def optimizer_of(config: Config) -> str:
