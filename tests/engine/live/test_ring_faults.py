@@ -7,16 +7,26 @@ import random
 import resource
 import subprocess
 import sys
+from collections import Counter
+from contextlib import contextmanager
 
 import pytest
+from live_images import damaged, full_ring
 
+from scaletui_engine.live.contract import contract
 from scaletui_engine.live.fault import Fault, RingFault
 from scaletui_engine.live.header import MAX_FILE
+from scaletui_engine.live.process import Host
 from scaletui_engine.live.record import parse_record
 from scaletui_engine.live.ring import RingReader, RingReading
+from scaletui_engine.live.ring_source import RingSource
+from scaletui_engine.live.snapshot import Moment
+from scaletui_engine.live.store import Store
 from scaletui_probe.layout import HEADER_CRC_OFFSET, HEADER_SIZE, MEASURES, RECORD_SIZE, VERSION
 
 OWNER = os.geteuid()
+S = 1_000_000_000
+HOST = Host("boot-a", "node-a")
 
 
 def fault(path: str, owner: int = OWNER) -> Fault:
@@ -109,48 +119,46 @@ def test_a_file_that_is_cut_short_while_it_is_followed(ring, put):
 
 
 FUZZED = 10_000
+MOST_MEMORY = 200 << 20
 
 
-def test_fuzzed_rings_never_raise_and_never_take_much_memory(with_records, folder, make_record):
-    """Bytes and header fields at random, some with a right checksum so that they get past the door."""
-    dice = random.Random(20240607)
-    records = tuple(make_record(step=n, step_ns=n) for n in range(6))
-    ring = with_records(records, records, records)
-    good = ring.image()
-    path = str(folder / "fuzzed.ring")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    reader, outcomes = RingReader(path, OWNER), {RingReading: 0, RingFault: 0}
-    for _ in range(FUZZED):
-        with open(path, "wb") as file:
-            file.write(_mutated(dice, ring, good))
-        outcome = reader.read()
-        outcomes[type(outcome)] += 1
-    assert outcomes[RingReading] > FUZZED // 20
-    assert outcomes[RingFault] > FUZZED // 20
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
+@contextmanager
+def no_more_memory_than(most):
+    """An allocation that takes the process further than that fails."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        pages = int(file.read().split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def _mutated(dice, ring, good):
-    kind = dice.randrange(5)
-    if kind == 0:
-        return dice.randbytes(dice.randrange(len(good)))
-    if kind == 1:
-        return good[: dice.randrange(len(good))]
-    if kind == 2:
-        number = dice.choice((0, 1, 4095, 4096, 2**31, 2**32 - 1, dice.randrange(2**20)))
-        return ring.image(**{dice.choice(NUMBERS): number})
-    image = bytearray(good)
-    for _ in range(dice.randrange(1, 40)):
-        start = 0 if kind == 3 else HEADER_SIZE
-        image[dice.randrange(start, len(image))] = dice.randrange(256)
-    return bytes(image)
+def test_ten_thousand_fuzzed_rings_are_faults_or_jobs_within_200_mb(folder):
+    """All the way to what is printed of a job; by a viewer that begins, or that followed the file before."""
+    dice, ring = random.Random(20240607), full_ring()
+    path, moment, outcomes = folder / "r00000.p1.1.ring", Moment(S, S), Counter()
+    source = RingSource(str(folder), HOST)
+    with no_more_memory_than(MOST_MEMORY):
+        for _ in range(FUZZED):
+            path.write_bytes(damaged(dice, ring))
+            if dice.random() < 0.7:
+                source.close()
+                source = RingSource(str(folder), HOST)
+            update = source.poll(moment)
+            found = contract(Store(HOST).take(update, moment))
+            assert len(found["jobs"]) + len(found["unreadable"]) == 1
+            outcomes.update(
+                ("fault",) if update.faults else [str(rank.get("step")) for rank in ranks_of(found)]
+            )
+    source.close()
+    assert min(outcomes["fault"], outcomes["5"]) > FUZZED // 4, outcomes
+    assert str(2**64 - 1) in outcomes, "a step of a record that was not whole in sense, but in its checksum"
 
 
-NUMBERS = (
-    "version", "byte_order_mark", "header_size", "record_size", "plan_offset", "plan_size", "samples_offset",
-    "samples_capacity", "steps_offset", "steps_capacity", "events_offset", "events_capacity", "mode", "uid",
-    "micro_batch", "pid", "pid_start_ticks", "parent_pid", "created_monotonic_ns", "interval_ns",
-)  # fmt: skip
+def ranks_of(found):
+    return [rank for job in found["jobs"] for rank in job["ranks"]]
 
 
 HAMMERED = 1_000_000
@@ -194,9 +202,11 @@ def test_no_torn_record_is_taken_for_a_whole_one_in_a_million_reads(tmp_path, ma
     with subprocess.Popen(words, stdout=subprocess.PIPE) as hammer:
         assert hammer.stdout is not None
         hammer.stdout.readline()
-        with open(path, "rb", buffering=0) as file:
-            whole, torn = _read_often(file.fileno())
-        hammer.kill()
+        try:
+            with open(path, "rb", buffering=0) as file:
+                whole, torn = _read_often(file.fileno())
+        finally:
+            hammer.kill()
     assert whole + torn == HAMMERED
     assert min(whole, torn) > HAMMERED // 1000, (whole, torn)
 
