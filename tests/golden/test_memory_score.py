@@ -89,7 +89,7 @@ def test_a_record_without_a_model_names_what_is_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"micro_batch": 0}, "micro_batch = 0 < 1"),
+        ({"micro_batch": 0}, "missing field micro_batch (0 < 1)"),
         ({"tp": -2}, "missing field tp (-2 < 1)"),
         ({"tp": 3}, "not a whole number"),
         ({"pp_stage": 99}, "missing field pp_stage (99 is none of 0 to 0)"),

@@ -6,7 +6,18 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scoring.memory_fields import Config, MissingFieldError, Record, degree, flag, need, number, text, whole
+from scoring.memory_fields import (
+    Config,
+    MissingFieldError,
+    Record,
+    degree,
+    flag,
+    need,
+    number,
+    positive,
+    text,
+    whole,
+)
 from scoring.memory_habits import habit
 from scoring.memory_model import recipe_of
 from scoring.memory_words import (
@@ -115,9 +126,8 @@ def _axes(config: Config) -> Axes:
 
 
 def _micro_batch(config: Config) -> int:
-    found = whole(config, "micro_batch", "mbs")
-    if found is not None:
-        return found
+    if whole(config, "micro_batch", "mbs") is not None:
+        return positive(config, "micro_batch", "mbs")
     local, count = whole(config, "local_batch"), whole(config, "num_microbatches")
     if local is None:
         raise MissingFieldError("missing field micro_batch")

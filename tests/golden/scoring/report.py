@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
+
 class UnreadableError(ValueError):
     """A file that is not of its kind: the message says what was expected."""
 
