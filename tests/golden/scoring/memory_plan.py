@@ -131,7 +131,7 @@ def _micro_batch(config: Config) -> int:
     local, count = whole(config, "local_batch"), whole(config, "num_microbatches")
     if local is None:
         raise MissingFieldError("missing field micro_batch")
-    return local // count if count else 1
+    return max(local // count, 1) if count and count > 0 else 1
 
 
 def _microbatches(config: Config, axes: Axes, micro_batch: int) -> int:
