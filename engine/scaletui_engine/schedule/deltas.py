@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -25,7 +25,14 @@ class Deltas:
     input_grad: tuple[float, ...]
     weight_grad: tuple[float, ...]
 
+    def scaled(self, factor: float) -> Deltas:
+        """The same of a part of a stage, or of several."""
+        parts = (self.forward, self.input_grad, self.weight_grad)
+        return Deltas(*(tuple(value * factor for value in values) for values in parts))
 
+
+MOST: Final = 1e100
+"""Sums over a whole schedule stay finite below it."""
 FREED_BY_WEIGHT_GRAD = Deltas((1.0,), (0.0,), (-1.0,))
 """Chunks that live until their W (or B) ends."""
 FREED_BY_INPUT_GRAD = Deltas((1.0,), (-1.0,), (0.0,))
@@ -45,6 +52,8 @@ def delta_table(deltas: Deltas, stages: int) -> NDArray[np.float64]:
 
 
 def _spread(values: tuple[float, ...], stages: int) -> NDArray[np.float64]:
+    if odd := [value for value in values if not abs(value) <= MOST]:
+        raise ValueRangeError(f"memory delta {odd[0]:g} is not a number of at most {MOST:g}")
     if len(values) not in (1, stages):
         raise ValueRangeError(f"{len(values)} memory deltas for {stages} stages", f"1 or {stages} deltas")
     return np.broadcast_to(np.array(values, dtype=np.float64), (stages,)).copy()

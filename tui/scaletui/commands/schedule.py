@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.arguments import UsageError
 from scaletui.commands.output import print_json, print_rows, report_pen, width
+from scaletui.commands.schedule_memory import add_memory
 from scaletui.text.language import N_, tr
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     _add_shape(parser)
     _add_times(parser)
+    add_memory(parser)
     _add_output(parser)
 
 
@@ -143,12 +145,11 @@ def _asks_nothing(args: Namespace) -> bool:
 
 
 def _result(found: Asked, transport: Transport) -> Result:
-    from scaletui_engine.schedule.deltas import FREED_BY_WEIGHT_GRAD
     from scaletui_engine.schedule.modes.transport import simulate_transport
     from scaletui_engine.schedule.result import result_of
 
     timeline = simulate_transport(found.schedule, found.times, transport)
-    return result_of(timeline, FREED_BY_WEIGHT_GRAD if found.deltas is None else found.deltas)
+    return result_of(timeline, found.counted)
 
 
 def _step(args: Namespace, result: Result) -> OptimizerStep | None:
@@ -203,13 +204,15 @@ def _print(args: Namespace, found: Asked, result: Result) -> None:
 
         print("\n".join(gantt_lines(result.timeline, shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns)))
     else:
-        from scaletui.view.schedule_report import report_rows, step_text, weights_text
+        from scaletui.view.schedule_report import memory_text, report_rows, step_text, weights_text
         from scaletui_engine.schedule.weights import weights_bytes
 
         pen, remarks = report_pen(args), found.remarks
         if found.weights:
             held = weights_bytes(found.schedule, found.weights)
             remarks = (weights_text(held, pen.numbers), *remarks)
+        if found.memory is not None:
+            remarks = (memory_text(result, pen.numbers), *remarks)
         if found.step is not None:
             remarks = (step_text(found.step, result, pen.numbers), *remarks)
         print_rows(report_rows(result, remarks, width(), pen))

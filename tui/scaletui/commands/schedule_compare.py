@@ -7,8 +7,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from scaletui.commands.output import print_json, print_rows, report_pen, width
-from scaletui.commands.schedule_json import as_json
+from scaletui.commands.schedule_json import as_json, whole
 from scaletui.commands.schedule_layout import given_layout
+from scaletui.commands.schedule_memory import given_deltas
 from scaletui.commands.schedule_request import Asked, asked, choices_of, require_shape, times_of, transport_of
 from scaletui.text.language import tr
 from scaletui.text.refusals import refusal
@@ -17,7 +18,6 @@ from scaletui.view.schedule_report import plain, time_text
 from scaletui.view.table import Column, table_rows
 from scaletui_engine.errors import ScenarioError
 from scaletui_engine.schedule.catalogue import Basis, Comparison, request_of
-from scaletui_engine.schedule.deltas import FREED_BY_WEIGHT_GRAD
 from scaletui_engine.schedule.modes.transport import simulate_transport
 from scaletui_engine.schedule.registry import build, entry, schedule_names
 from scaletui_engine.schedule.result import Result, result_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui.view.row import Row
     from scaletui.view.table import Line
+    from scaletui_engine.schedule.deltas import Deltas
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def compare(args: Namespace) -> int:
     if len(errors) == len(entrants):
         raise errors[0]
     if args.json:
-        print_json({"basis": args.basis, "schedules": [_as_json(entrant) for entrant in entrants]})
+        base = _base(entrants)
+        print_json({"basis": args.basis, "schedules": [_as_json(entrant, base) for entrant in entrants]})
         return 0
     print_rows(_table(entrants, width(), report_pen(args)))
     for entrant in entrants:
@@ -86,8 +88,7 @@ def _entrant(args: Namespace, name: str) -> _Entrant:
         timeline = simulate_transport(found.schedule, found.times, transport_of(args))
     except ScenarioError as error:
         return _Entrant(name, error=error)
-    deltas = FREED_BY_WEIGHT_GRAD if found.deltas is None else found.deltas
-    return _Entrant(name, found, result_of(timeline, deltas))
+    return _Entrant(name, found, result_of(timeline, found.counted))
 
 
 def _asked(args: Namespace, name: str) -> Asked:
@@ -100,7 +101,13 @@ def _asked(args: Namespace, name: str) -> Asked:
         choices=choices_of(args),
     )
     request = request_of(comparison, name)
-    return Asked(build(request), request.times)
+    return Asked(build(request), request.times, memory=_memory(args, request.shape.chunks))
+
+
+def _memory(args: Namespace, chunks: int) -> Deltas | None:
+    """What was given, as times are: of all that a rank holds, or of a stage."""
+    deltas = given_deltas(args)
+    return deltas.scaled(1.0 / chunks) if deltas and args.basis == Basis.RANKS else deltas
 
 
 def _basis_text(basis: str) -> str:
@@ -109,10 +116,29 @@ def _basis_text(basis: str) -> str:
     return tr("the same ranks: times are of all that a rank holds, and each of v chunks takes 1/v of them")
 
 
-def _as_json(entrant: _Entrant) -> dict[str, Any]:
+def _base(entrants: list[_Entrant]) -> Result:
+    """The first that can run: every change is from it."""
+    return next(entrant.result for entrant in entrants if entrant.result is not None)
+
+
+def _as_json(entrant: _Entrant, base: Result) -> dict[str, Any]:
     if entrant.found is None or entrant.result is None:
         return {"name": entrant.name, "refusal": entrant.refusal}
-    return as_json(entrant.result, entrant.found)
+    return {**as_json(entrant.result, entrant.found), "change": _changes(entrant.result, base)}
+
+
+def _changes(result: Result, base: Result) -> dict[str, float | int]:
+    """What is added to the first one's figures, signed; the highest peak is in microbatches of a rank."""
+    return {
+        "makespan": whole(result.timeline.makespan - base.timeline.makespan),
+        "B": result.bubble.over_makespan - base.bubble.over_makespan,
+        "peak_microbatches": whole(_peak(result) - _peak(base)),
+    }
+
+
+def _peak(result: Result) -> float:
+    """The highest of a rank, in microbatches of all that it holds."""
+    return float(result.activations.peak.max()) / result.timeline.schedule.shape.chunks
 
 
 def _table(entrants: list[_Entrant], room: int, pen: Pen) -> tuple[Row, ...]:
@@ -120,26 +146,38 @@ def _table(entrants: list[_Entrant], room: int, pen: Pen) -> tuple[Row, ...]:
         Column(tr("schedule")),
         Column(tr("ranks"), numeric=True, rank=4),
         Column(tr("makespan"), numeric=True),
-        Column(tr("A ideal"), numeric=True, rank=2),
+        Column(tr("change"), numeric=True),
+        Column(tr("A ideal"), numeric=True, rank=4),
         Column(tr("B makespan"), numeric=True),
         Column(tr("C span"), numeric=True, rank=1),
         Column(tr("peak"), numeric=True),
         Column(tr("copies"), numeric=True, rank=3),
+        *([Column(tr("memory"), numeric=True)] if _is_given(entrants) else []),
     )
-    lines = [_line(entrant.name, entrant.result, pen) for entrant in entrants if entrant.result is not None]
+    lines = [_line(entrant, _base(entrants), pen) for entrant in entrants if entrant.result is not None]
     return table_rows(columns, lines, room, pen.glyphs.ellipsis)
 
 
-def _line(name: str, result: Result, pen: Pen) -> Line:
-    """The peak is in microbatches of all that a rank holds."""
-    bubble, numbers, schedule = result.bubble, pen.numbers, result.timeline.schedule
+def _is_given(entrants: list[_Entrant]) -> bool:
+    return any(entrant.found is not None and entrant.found.memory is not None for entrant in entrants)
+
+
+def _line(entrant: _Entrant, base: Result, pen: Pen) -> Line:
+    """The change is the makespan's from the first one's."""
+    assert entrant.found is not None
+    assert entrant.result is not None
+    result, numbers = entrant.result, pen.numbers
+    bubble, schedule = result.bubble, result.timeline.schedule
     shares = (bubble.over_ideal, bubble.over_makespan, bubble.zero_bubble)
-    texts = (
-        name,
+    texts = [
+        entrant.name,
         str(schedule.ranks),
         time_text(result, result.timeline.makespan, numbers),
+        numbers.signed_percent(result.timeline.makespan / base.timeline.makespan - 1.0),
         *(numbers.percent(share, 1) for share in shares),
-        plain(float(result.activations.peak.max()) / schedule.shape.chunks, numbers),
+        plain(_peak(result), numbers),
         plain(model_copies(schedule), numbers),
-    )
+    ]
+    if entrant.found.memory is not None:
+        texts.append(plain(float(result.memory.peak.max()), numbers))
     return tuple(Span(text) for text in texts)

@@ -40,6 +40,7 @@ def as_json(result: Result, found: Asked) -> dict[str, Any]:
         "peak_chunks": _list(result.activations.peak),
         "peak_chunks_freed_by_input_grad": _list(result.early_activations.peak),
         "peak_bytes": None if found.deltas is None else _list(result.memory.peak),
+        "peak_memory": None if found.memory is None else _list(result.memory.peak),
         "weight_versions": list(schedule.weight_versions) or [1] * schedule.ranks,
         "weights_bytes": _list(weights_bytes(schedule, found.weights)) if found.weights else None,
         "optimizer": None if found.step is None else _step(found.step),

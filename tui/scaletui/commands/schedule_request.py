@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.arguments import UsageError
 from scaletui.commands.schedule_layout import given_layout, layout_remarks, layout_text, model_remarks, timed
+from scaletui.commands.schedule_memory import FIELDS as MEMORY_FIELDS
+from scaletui.commands.schedule_memory import freed_by_input_grad, given_deltas
 from scaletui.text.language import tr
 from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ParseError, brief
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _OWN: Final = (
     "stages", "microbatches", "forward", "input_grad", "weight_grad", "backward", "comm", "microbatch_scale",
+    *MEMORY_FIELDS,
 )  # fmt: skip
 """What a scenario says itself."""
 LARGEST: Final = 64 << 20
@@ -49,6 +52,15 @@ class Asked:
     """The layers of every stage as Megatron-LM writes them, where they are known."""
     step: OptimizerStep | None = None
     """The optimizer step, where one was asked for."""
+    memory: Deltas | None = None
+    """In a unit of their own, where they were given."""
+
+    @property
+    def counted(self) -> Deltas:
+        """What its memory is counted by: live chunks where nothing says more."""
+        from scaletui_engine.schedule.deltas import FREED_BY_WEIGHT_GRAD
+
+        return self.deltas or self.memory or FREED_BY_WEIGHT_GRAD
 
 
 def transport_of(args: Namespace) -> Transport:
@@ -68,7 +80,7 @@ def asked(args: Namespace, name: str | None) -> Asked:
 
     layout = given_layout(args)
     request = _of_shape(args, name, layout)
-    return _laid_out(Asked(build(request), request.times), layout)
+    return _laid_out(Asked(build(request), request.times, memory=given_deltas(args)), layout)
 
 
 def _laid_out(found: Asked, layout: Layout | None) -> Asked:
@@ -105,12 +117,14 @@ def choices_of(args: Namespace) -> Choices:
     """What only some schedules ask."""
     from scaletui_engine.schedule.shape import Choices
 
-    return Choices(
+    choices = Choices(
         group=args.group,
         slices=args.slices,
         memory_limit=args.memory_limit,
         reordered=not args.no_reorder,
     )
+    freed = freed_by_input_grad(given_deltas(args))
+    return choices if freed is None else replace(choices, freed_by_input_grad=freed)
 
 
 def times_of(args: Namespace) -> Times:
@@ -153,7 +167,8 @@ def _loaded(args: Namespace, name: str | None) -> Asked:
     except ParseError as error:
         raise UsageError(f"{args.load}: {refusal(error)}") from error
     layout = given_layout(args)
-    return _laid_out(Asked(schedule, timed(times_of(args), layout), remarks=remarks), layout)
+    found = Asked(schedule, timed(times_of(args), layout), memory=given_deltas(args), remarks=remarks)
+    return _laid_out(found, layout)
 
 
 def _read(args: Namespace) -> tuple[Schedule, tuple[str, ...]]:

@@ -46,6 +46,7 @@ SCHEDULE: Final = (
     N_("memory of stage {stage}: {equation}, not 0"),
     N_("{count} memory deltas for {stages} stages"),
     N_("1 or {count} deltas"),
+    N_("memory delta {value} is not a number of at most {most}"),
     N_("{gpu} has no published rate for {names}"),
     N_("{gpu} has no published network rate for messages between nodes"),
     N_("{window} has no width"),

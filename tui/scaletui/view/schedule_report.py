@@ -110,6 +110,14 @@ def step_text(step: OptimizerStep, result: Result, numbers: Numbers) -> str:
     )
 
 
+def memory_text(result: Result, numbers: Numbers) -> str:
+    """The peak of every rank in the unit in which memory was given."""
+    return tr(
+        "peak of the memory that was given, by rank: {values}",
+        values=_values(result.memory.peak.tolist(), numbers),
+    )
+
+
 def weights_text(held: Sequence[float], numbers: Numbers) -> str:
     """Bytes of all versions of the weights that ranks hold."""
     low, high = (numbers.size(round(value)) for value in (min(held), max(held)))

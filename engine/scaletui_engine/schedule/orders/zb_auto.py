@@ -101,7 +101,7 @@ def _extra_forwards(board: Board, style: _Style) -> list[int]:
     arrives = board.clock[-1] + board.cost[INPUT][-1]
     for rank in reversed(range(ranks - 1)):
         arrives += board.comm[rank]
-        held, clock = board.held[rank] + board.memory.deltas[F], board.clock[rank]
+        held, clock = board.held[rank] + board.memory.needed(F), board.clock[rank]
         while 1 + extra[rank] < board.microbatches and held <= board.memory.limit + 1e-9:
             if (clock + board.cost[F][rank] > arrives) if style.late_first else (clock >= arrives):
                 break
@@ -148,7 +148,7 @@ def _yields(board: Board, rank: int) -> bool:
 
 def _time_to_make_room(board: Board, rank: int) -> float:
     """What the W cost that one more forward needs."""
-    held, pending = board.held[rank] + board.memory.deltas[F], board.count[INPUT][rank] - board.count[W][rank]
+    held, pending = board.held[rank] + board.memory.needed(F), board.count[INPUT][rank] - board.count[W][rank]
     count = 0
     while held > board.memory.limit + 1e-9 and count < pending:
         held, count = held + board.memory.deltas[W], count + 1

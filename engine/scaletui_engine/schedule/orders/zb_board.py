@@ -23,6 +23,10 @@ class Memory:
     deltas: tuple[float, float, float]
     """Of F, I and W."""
 
+    def needed(self, kind: int) -> float:
+        """What must be free before an action: a forward leaves room for an I that adds to the memory."""
+        return self.deltas[kind] + (max(self.deltas[INPUT], 0.0) if kind == F else 0.0)
+
 
 def _rows(count: int) -> list[list[float]]:
     return [[] for _ in range(count)]
@@ -69,9 +73,9 @@ class Board:
 
     def make_room(self, kind: int, rank: int) -> None:
         """Place W until the next action of a kind fits into the memory. Raises ValueRangeError."""
-        while self.held[rank] + self.memory.deltas[kind] > self.memory.limit + 1e-9:
+        while self.held[rank] + self.memory.needed(kind) > self.memory.limit + 1e-9:
             if not self.has_weight_grad(rank):
-                needed = self.held[rank] + self.memory.deltas[kind]
+                needed = self.held[rank] + self.memory.needed(kind)
                 raise ValueRangeError(
                     f"zb-auto: rank {rank} holds {needed:g} > memory limit {self.memory.limit:g} microbatches"
                 )
