@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scaletui_engine.collectives.step import Procedure, Step, Transfer, block, procedure, step
+from scaletui_engine.units import ceil_div
 
 
 def scatter_steps(members: tuple[int, ...], window: tuple[int, int]) -> list[Step]:
@@ -63,13 +64,16 @@ def ring_broadcast(ranks: int, elements: int) -> Procedure:
 
 
 def direct_all_to_all(ranks: int, elements: int) -> Procedure:
-    """In step t rank i sends block i + t to that rank, which puts it at place i."""
+    """In step t rank i sends block i + t to that rank, which puts it at place i.
+
+    Blocks are equal, as ncclAlltoAll's count is the same for all: the array is padded to a multiple of ranks.
+    """
+    each = ceil_div(elements, ranks)
     steps: list[Step] = []
     for turn in range(1, ranks):
         sends: list[Transfer] = []
         for rank in range(ranks):
             target = (rank + turn) % ranks
-            start, stop = block(elements, ranks, target)
-            sends.append(Transfer(rank, target, start, stop, place=block(elements, ranks, rank)[0]))
+            sends.append(Transfer(rank, target, target * each, (target + 1) * each, place=rank * each))
         steps.append(step(sends))
-    return procedure("direct all-to-all", ranks, elements, steps)
+    return procedure("direct all-to-all", ranks, each * ranks, steps)

@@ -186,3 +186,16 @@ def test_nodes_are_told_apart() -> None:
         "ring",
     )
     assert Played("all-to-all", 4, 4).algorithm == "direct"
+
+
+@pytest.mark.parametrize("payload", [12, 13, 14, (1 << 30) + 1])
+def test_an_exchange_that_ranks_do_not_divide_is_played_to_its_end(payload: int) -> None:
+    played = Played("all-to-all", 3, payload)
+    player = player_of(played)
+    last = player.frame(player.last)
+    assert all(
+        is_done(played, bits, owner)
+        for held in last.held
+        for bits, owner in zip(held, owners(player), strict=True)
+    )
+    assert set(last.sent) == {2 * -(-payload // 3)}

@@ -73,6 +73,18 @@ def test_all_to_all_transposes_blocks(ranks: int, each: int) -> None:
         np.testing.assert_array_equal(found, np.concatenate(blocks) if blocks else found)
 
 
+@FEW
+@given(ranks=st.integers(1, 9), elements=st.integers(0, 40))
+def test_all_to_all_pads_an_array_that_ranks_do_not_divide(ranks: int, elements: int) -> None:
+    """Blocks of one size land side by side: nobody's block lies over another's."""
+    found = registry.build("all-to-all", ranks, elements)
+    given_ = arrays(ranks, found.elements)
+    assert 0 <= found.elements - elements < ranks
+    for rank, array in enumerate(run(found, given_)):
+        whole = [np.array_split(other, ranks)[rank] for other in given_]
+        np.testing.assert_array_equal(array, np.concatenate(whole))
+
+
 @pytest.mark.parametrize("name", registry.NAMES)
 @FEW
 @given(power=st.integers(0, 4), elements=st.integers(0, 40))
