@@ -65,6 +65,8 @@ class FakeNvml:
         self.stops = threading.Event()
         """While it is set every call waits for `goes_on`."""
         self.goes_on = threading.Event()
+        self.hanging: set[str] = set()
+        """UUIDs of GPUs about which every call waits for `goes_on`."""
         self.waits = threading.Event()
         """Set as soon as a call waits."""
 
@@ -76,12 +78,12 @@ class FakeNvml:
 
     def _call(self, name: str, answer: Any, arguments: tuple[Any, ...]) -> Any:
         self.calls[name] += 1
-        if self.stops.is_set():
+        gpu = arguments[0] if arguments and isinstance(arguments[0], FakeGpu) else None
+        if self.stops.is_set() or (gpu is not None and gpu.uuid in self.hanging):
             self.waits.set()
             self.goes_on.wait()
         if self.lag_s:
             threading.Event().wait(self.lag_s)
-        gpu = arguments[0] if arguments and isinstance(arguments[0], FakeGpu) else None
         if gpu is not None:
             refusal = gpu.refused.get(name, gpu.refused.get("*"))
             if refusal is not None:
@@ -145,7 +147,7 @@ def from_environment() -> FakeNvml:
     """For a program that finds this in place of `pynvml`.
 
     FAKE_NVML_COUNT (8) GPUs; FAKE_NVML_LAG_S (0) a call; FAKE_NVML_GATE is a fifo that every call waits for;
-    FAKE_NVML_MODE is "", "no driver", "dies" or "unified".
+    FAKE_NVML_MODE is "", "no driver", "dies", "unified" or "hang": GPU 1 does.
     """
     mode = os.environ.get("FAKE_NVML_MODE", "")
     nvml = FakeNvml(some_gpus(int(os.environ.get("FAKE_NVML_COUNT", "8"))))
@@ -156,6 +158,8 @@ def from_environment() -> FakeNvml:
     if mode == "unified":
         for gpu in nvml.gpus:
             gpu.refused["nvmlDeviceGetMemoryInfo"] = NOT_SUPPORTED
+    if mode == "hang":
+        nvml.hanging = {nvml.gpus[1].uuid}
     gate = os.environ.get("FAKE_NVML_GATE")
     if gate:
         nvml.stops.set()

@@ -4,7 +4,7 @@
    FAKE_NVML_COUNT    GPUs (8)
    FAKE_NVML_LAG_US   microseconds that every call about a GPU takes (0)
    FAKE_NVML_STILL    when set, no figure moves
-   FAKE_NVML_MODE     "lost": GPU 1 is; "nomem": memory is not supported; "foreign": pids of another namespace
+   FAKE_NVML_MODE     "lost": GPU 1 is; "hang": calls about it never return; "nomem": memory is not supported; "foreign": pids of another namespace
    FAKE_NVML_PIDS     "0:812,1:813": GPU and pid of the processes that hold memory
 */
 #include <math.h>
@@ -65,6 +65,7 @@ static u64 used_by(const Gpu *gpu) { return (u64)((48 + 16 * wave(gpu, 9)) * GIB
 /* Every call about a GPU begins with this. */
 static int asked(const Gpu *gpu) {
     if (lag_us) usleep(lag_us);
+    while (!strcmp(mode, "hang") && gpu->index == 1) pause();
     return !strcmp(mode, "lost") && gpu->index == 1 ? LOST : OK;
 }
 

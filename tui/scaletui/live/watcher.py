@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from scaletui.live.clock import now
+from scaletui.live.patience import Limited
 from scaletui.live.poller import SHORTEST_S, Look, Polled, Poller
 from scaletui_engine.live.driver.nvml_source import NvmlSource
 from scaletui_engine.live.ring_source import RingSource
@@ -50,7 +51,7 @@ class Watcher:
         self._lookers = 0
         """Looks and runs that are under way: one may begin before another has ended."""
         self._rings = self._rings_poller(RingSource(ring_directory(folder, os.environ)))
-        self._driver = self._driver_poller(driver or NvmlSource())
+        self._driver = self._driver_poller(driver or NvmlSource(patience=Limited()))
         self._pollers: tuple[Poller[Any], ...] = (self._rings, self._driver)
 
     def look(self) -> Snapshot:

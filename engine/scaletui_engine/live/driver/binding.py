@@ -27,7 +27,7 @@ def load_binding() -> Any:
 
 
 class Nvml:
-    """The calls of one binding, which may be a stand-in. Not for more than one thread."""
+    """The calls of one binding, which may be a stand-in; NVML lets several threads call at the same time."""
 
     def __init__(self, binding: Any) -> None:
         self._binding = binding
