@@ -7,7 +7,7 @@ import os
 import struct
 import zlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from live_rings import plan_of
 
@@ -29,6 +29,7 @@ from scaletui_probe.record import Measures, Record, encode
 if TYPE_CHECKING:
     from random import Random
 
+Regions = tuple[tuple[Record, ...], tuple[Record, ...], tuple[Record, ...]]
 HEADER_OF_RANK_0 = Header(
     mode=Mode.THREAD, uid=os.geteuid(), rank=0, local_rank=0, world_size=2, local_world_size=2, attempt=0,
     device_index=-1, micro_batch=0, sequence_length=0, pid=4_000_001, pid_start_ticks=77,
@@ -48,7 +49,7 @@ class SmallRing:
     plan: bytes = b"{}"
     plan_size: int = 4096
     capacities: tuple[int, int, int] = (4, 4, 2)
-    records: tuple[tuple[Record, ...], tuple[Record, ...], tuple[Record, ...]] = field(default=((), (), ()))
+    records: Regions = field(default=((), (), ()))
 
     def image(self, **fields: int | bytes) -> bytes:
         """The file's bytes; `fields` replace fields of the header, and its checksum is made right again."""
@@ -143,13 +144,16 @@ def _edited(dice: Random, data: bytes, start: int = 0, most: int = 2) -> bytes:
     return bytes(image)
 
 
-def _strange(dice: Random, regions: tuple[tuple[Record, ...], ...]) -> tuple[tuple[Record, ...], ...]:
+def _strange(dice: Random, regions: Regions) -> Regions:
     """Every record with measures, times and an event of any size."""
 
     def changed(old: Record) -> Record:
         measures = Measures()
         measures.put({name: dice.choice((*EDGES, 2**63, 2**64 - 1)) for name in dice.sample(MEASURES, 9)})
-        times = {name: dice.choice((0, 5, 2**63, 2**64 - 1)) for name in ("monotonic_ns", "wall_ns")}
+        times: dict[str, Any] = {
+            name: dice.choice((0, 5, 2**63, 2**64 - 1)) for name in ("monotonic_ns", "wall_ns")
+        }
         return old._replace(measures=measures, event=dice.choice(tuple(Event)), **times)
 
-    return tuple(tuple(map(changed, region)) for region in regions)
+    samples, steps, events = (tuple(map(changed, region)) for region in regions)
+    return samples, steps, events

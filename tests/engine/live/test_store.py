@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import tracemalloc
-
 import pytest
 from live_rings import MadeUpJob
 
@@ -188,25 +185,6 @@ def test_a_view_that_is_asked_late_tells_what_was_so_at_its_look(update, make_re
         (step, step, step * S) for step in (1, 2, 3)
     ]
     assert not hasattr(ranks[0], "colour")
-
-
-def test_a_day_of_samples_takes_no_more_memory_than_four_hours(update, make_record):
-    """Two ranks with a step every half minute, 24 hours of it in one go."""
-    store, sizes = Store(HOST), []
-    templates = [update(rank) for rank in range(2)]
-    hours = 24
-    tracemalloc.start()
-    for step in range(hours * 120):
-        at_ns = step * 30 * S
-        record = read((make_record(Kind.STEP, at_ns, step=step, step_ns=1, allocated=step),))
-        for template in templates:
-            reading = template.reading
-            again = RingReading(reading.path, reading.header, None, 0, (), record, ())
-            store.take(SourceUpdate((RingUpdate(again, ALIVE, ALIVE),), (), ()), Moment(at_ns, at_ns))
-        if step % 480 == 479:
-            sizes.append(tracemalloc.get_traced_memory()[0])
-    tracemalloc.stop()
-    assert max(sizes) < sizes[0] + 64 * sys.getsizeof(templates[0]) + 200_000
 
 
 def test_many_plans_are_read_a_few_at_a_look(tmp_path):
