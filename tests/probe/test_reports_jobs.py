@@ -31,7 +31,7 @@ PAUSE = threading.Event()
 # 25
 
 FORKED = """
-import multiprocessing, os, sys, threading, torch
+import multiprocessing, os, pathlib, sys, threading, torch
 optimizer = torch.optim.optimizer.Optimizer()
 
 def train(steps):
@@ -41,8 +41,13 @@ def train(steps):
 def waited(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
+def ring():
+    (path,) = pathlib.Path(os.environ["SCALETUI_DIR"]).glob("*.ring")
+    return path.read_bytes()
+
 train(1)
 assert threading.active_count() == 1
+before = ring()
 child = os.fork()
 if not child:
     train(5)
@@ -54,6 +59,7 @@ for worker in workers:
 for worker in workers:
     worker.join()
 assert [worker.exitcode for worker in workers] == [0] * 4
+assert ring() == before
 train(1)
 """
 """One child leaves as a script does, four as DataLoader makes workers (torch/utils/data/dataloader.py)."""

@@ -1,0 +1,60 @@
+"""A disk that is full, before the job begins to train or while it does: the job goes on and is told nothing.
+
+A limit on the size of files stands for it: the write that goes beyond fails as it does on a full disk.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from probe.fake_torch import FAKE_TORCH, put_torch
+
+from scaletui_probe.layout import HEADER_SIZE, PLAN_SIZE, RECORD_SIZE, Kind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from probe.workbench import Workbench
+
+JOB = """
+import resource, sys, torch
+optimizer = torch.optim.optimizer.Optimizer()
+for _ in range({before}):
+    optimizer.step()
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+for _ in range(1000):
+    optimizer.step()
+sys.stdout.write("trained to the end")
+"""
+
+
+def trained(bench: Workbench, tmp_path: Path, before: int, limit: int, mode: str) -> int:
+    """Run the job; how many rings it left."""
+    put_torch(tmp_path, FAKE_TORCH)
+    words = [sys.executable, "-c", JOB.format(before=before, limit=limit)]
+    outcome = bench.run(words, "--mode", mode, "--interval", "0.1", PYTHONPATH=str(tmp_path))
+    assert (outcome.code, outcome.output) == (0, "trained to the end")
+    return len(outcome.rings)
+
+
+@pytest.mark.parametrize("mode", ["thread", "hooks"])
+def test_a_disk_that_is_full_from_the_start_leaves_no_ring(
+    bench: Workbench, tmp_path: Path, mode: str
+) -> None:
+    assert trained(bench, tmp_path, before=0, limit=4096, mode=mode) == 0
+    assert list(bench.rings.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", ["thread", "hooks"])
+def test_a_disk_that_fills_up_leaves_what_was_written_before(
+    bench: Workbench, tmp_path: Path, mode: str
+) -> None:
+    """No write beyond the samples: steps fail, and so does the goodbye."""
+    samples = HEADER_SIZE + PLAN_SIZE + 4 * RECORD_SIZE
+    assert trained(bench, tmp_path, before=2, limit=samples, mode=mode) == 1
+    (ring,) = bench.read()
+    assert ring.records[Kind.STEP][0].measures.get("step") == 1
+    assert ring.last(Kind.STEP).measures.get("step") in (1, 2)
+    assert [record.event.name for record in ring.records[Kind.EVENT]] == ["START"]
