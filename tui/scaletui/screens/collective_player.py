@@ -97,8 +97,8 @@ class CollectivePlayer(FramesPlayer):
 
     def _lay_out(self) -> None:
         """The picture takes what the words leave, and the table of algorithms what the picture leaves."""
-        layout, played = self._layout, self.choice.played
-        self.query_one("#players-picture").styles.height = layout.height_with_nodes(played.per_node)
+        height = self._layout.height_with(self.seen.nodes)
+        self.query_one("#players-picture").styles.height = height
         header = self.query_one(HeaderPane)
         header.facts = (tr("collective player"), *origin_facts(self.seen))
         header.rebuild()
@@ -158,7 +158,7 @@ class CollectivePlayer(FramesPlayer):
         """All ranks first, then the table beneath, then air between the ranks."""
         room = max(self.size.height - FIXED, 1)
         sight = self.seen
-        nodes = sight.played.nodes if sight.played.nodes > 1 else 0
+        nodes = sight.nodes if sight.nodes > 1 else 0
         table = len(ways_of(sight.played)) + TABLE
         below = 1 + (table if room - 1 - sight.played.ranks - nodes >= table else 0)
         return layout_of(sight, Box(self.size.width, max(room - below, 1)), nodes, big=self.pen.big)

@@ -12,7 +12,7 @@ from scaletui_engine.collectives.wire import Collective
 from scaletui_engine.sharding.traffic.table import groups_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from scaletui.state.seat import Seat
     from scaletui_engine.scenario import Scenario
@@ -41,6 +41,10 @@ class Choice:
     """Ranks of the row's group, where they are more than are played."""
     members: tuple[int, ...] = ()
     """The ranks of the cluster that are played, ascending; empty for ranks of nowhere."""
+    domain: int = 0
+    """Ranks of the cluster that share the fast links; 0 where the ranks are of nowhere."""
+    in_nodes: bool = True
+    """Whether those ranks are a node; else an NVLink domain of more or less than one."""
 
 
 FREE: Final = Choice(Played("ring-all-reduce", FREE_RANKS, FREE_PAYLOAD, FREE_RANKS))
@@ -81,8 +85,16 @@ def seated(scenario: Scenario, rows: Sequence[TrafficRow], choice: Choice, seat:
     """The choice with the ranks of a reader's own group: of a large one the first that are played."""
     if choice.row is None:
         return choice
-    found = members(scenario, choice.group, rows[choice.row].call.ranks, seat)
-    return replace(choice, members=found[: choice.played.ranks])
+    found, cluster = members(scenario, choice.group, rows[choice.row].call.ranks, seat), scenario.cluster
+    played, own = choice.played, found[: choice.played.ranks]
+    inside = _together(own, cluster.domain) if own else played.per_node
+    return replace(
+        choice,
+        played=_valid(replace(played, per_node=inside)),
+        members=own,
+        domain=cluster.domain,
+        in_nodes=cluster.domain == cluster.gpus_per_node,
+    )
 
 
 def place_of(choice: Choice, rank: int) -> int:
@@ -151,6 +163,11 @@ def _nodes(ranks: int, per_node: int) -> int:
 
 def _inside(scenario: Scenario, row: TrafficRow) -> int:
     """Ranks of one group that share an NVLink domain; the group's members are in ascending order."""
-    groups, domain = groups_named(scenario, row.group), scenario.cluster.domain
+    groups = groups_named(scenario, row.group)
     members = groups.of(0) if groups.size < scenario.plan.axes.world else range(groups.size)
+    return _together(members, scenario.cluster.domain)
+
+
+def _together(members: Iterable[int], domain: int) -> int:
+    """The most members of one NVLink domain."""
     return max(Counter(rank // domain for rank in members).values())

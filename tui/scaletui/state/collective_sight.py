@@ -7,7 +7,7 @@ from enum import Enum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from scaletui_engine.collectives.family import is_done, names_of, owners, phase_at, player_of, volume
+from scaletui_engine.collectives.family import is_done, names_of, owners, phase_at, phases, player_of, volume
 from scaletui_engine.collectives.wire import Collective
 
 if TYPE_CHECKING:
@@ -63,6 +63,34 @@ class Sight:
     def number(self, place: int) -> int:
         """The rank at a place of the group."""
         return self.choice.members[place] if self.choice.members else place
+
+    def node(self, place: int) -> int:
+        """The cluster's node, or NVLink domain, in which a place of the group lies."""
+        choice = self.choice
+        if choice.members and choice.domain:
+            return choice.members[place] // choice.domain
+        return place // self.played.per_node
+
+    def opens_node(self, place: int) -> bool:
+        """Whether the place before lies elsewhere."""
+        return place == 0 or self.node(place) != self.node(place - 1)
+
+    @cached_property
+    def nodes(self) -> int:
+        """Nodes, or domains, of the ranks that are played."""
+        return sum(map(self.opens_node, range(self.played.ranks)))
+
+    def crosses(self, transfer: Transfer) -> bool:
+        """Whether a message leaves the fast links."""
+        return self.node(transfer.source) != self.node(transfer.target)
+
+    @property
+    def whole_steps(self) -> int:
+        """Steps of the same algorithm over the row's whole group, where only a part of it is played."""
+        choice = self.choice
+        if not choice.group_ranks:
+            return self.player.last
+        return sum(steps for _, steps in phases(replace(choice.played, ranks=choice.group_ranks)))
 
     @property
     def phase(self) -> str:

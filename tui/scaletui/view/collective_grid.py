@@ -29,7 +29,7 @@ def grid_rows(sight: Sight, layout: Layout, width: int, pen: Pen) -> tuple[Row, 
     """All rows of the picture: the ranks of the window, with a line above every node where there is room."""
     rows: list[Row] = []
     for rank in layout.ranks:
-        if layout.node_rows and (rank % sight.played.per_node == 0 or rank == layout.ranks.start):
+        if layout.node_rows and (rank == layout.ranks.start or sight.opens_node(rank)):
             rows.append(_node_row(sight, rank, width, pen))
         rows += _rank(sight, rank, layout, (width, pen))
         if rank != layout.ranks[-1]:
@@ -87,8 +87,9 @@ def _numbers(layout: Layout) -> Iterator[str]:
 
 
 def _node_row(sight: Sight, rank: int, width: int, pen: Pen) -> Row:
-    node = rank // sight.played.per_node
-    return rule_row(Span(tr("node {n}", n=node), "dim"), width, pen)
+    node = sight.node(rank)
+    said = tr("node {n}", n=node) if sight.choice.in_nodes else tr("NVLink domain {n}", n=node)
+    return rule_row(Span(said, "dim"), width, pen)
 
 
 def _rank(sight: Sight, rank: int, layout: Layout, room: tuple[int, Pen]) -> Iterator[Row]:
@@ -190,7 +191,7 @@ def _side(sight: Sight, rank: int, layout: Layout, pen: Pen) -> Row:
 
 
 def _side_role(sight: Sight, rank: int) -> str:
-    crosses = any(sight.played.crosses(each.source, each.target) for each in sight.arrivals(rank))
+    crosses = any(map(sight.crosses, sight.arrivals(rank)))
     return "warn" if crosses else "text"
 
 
@@ -202,5 +203,5 @@ def _arrives(sight: Sight, rank: int, pen: Pen) -> str:
     each = found[0]
     blocks = sight.player.lands(each)
     name = f"b{blocks.start}" if len(blocks) == 1 else f"b{blocks.start}-{blocks.stop - 1}"
-    mark = f" {pen.glyphs.bad}" if sight.played.crosses(each.source, each.target) else ""
+    mark = f" {pen.glyphs.bad}" if sight.crosses(each) else ""
     return tr("{block} from r{rank}", block=name, rank=sight.number(each.source)) + mark

@@ -53,7 +53,10 @@ def _legend(sight: Sight, pen: Pen) -> Iterator[tuple[Span, str]]:
     yield Span(f" {leaving(pen)} ", "selection"), tr("leaves")
     yield Span(f" {pen.glyphs.ok} ", fill("activations")), tr("done")
     yield Span(f"3{pen.glyphs.levels[3] * 2}", "tile"), _counted(sight)
-    if sight.played.nodes > 1:
-        yield Span(pen.glyphs.bad, "warn"), tr("leaves the node")
+    if sight.nodes > 1:
+        yield (
+            Span(pen.glyphs.bad, "warn"),
+            tr("leaves the node") if sight.choice.in_nodes else tr("leaves the NVLink domain"),
+        )
     if sight.sums:
         yield Span("3", "dim"), tr("passed on")

@@ -46,10 +46,10 @@ class Layout:
         """Cells of all blocks."""
         return -(-self.blocks // self.blocks_a_cell) * self.cell
 
-    def height_with_nodes(self, per_node: int) -> int:
-        """Rows that the picture takes, the lines of nodes included."""
+    def height_with(self, nodes: int) -> int:
+        """Rows that the picture takes, the lines of so many nodes included."""
         rows = len(self.ranks) * (self.lines + self.gap) - self.gap
-        return rows + (-(-len(self.ranks) // per_node) if self.node_rows else 0)
+        return rows + (nodes if self.node_rows else 0)
 
 
 def layout_of(sight: Sight, box: Box, nodes: int, *, big: bool = False) -> Layout:

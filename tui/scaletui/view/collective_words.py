@@ -76,18 +76,26 @@ def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
     """What is played, where it stands, what it has cost so far; the longest form that fits."""
     name, played = name_of(sight.played), sight.played
     size = short_size(played.payload, pen)
-    over = tr("{name} of {size} over {n} ranks", name=name, size=size, n=played.ranks)
+    ranks = _ranks(sight)
+    over = tr("{name} of {size} over {n} ranks", name=name, size=size, n=ranks)
     step = tr("step {step} of {steps}", step=sight.frame.index, steps=sight.player.last)
     pair = pair_text(sight.frame.sent[sight.rank], sight.total, pen)
     rank = sight.number(sight.rank)
     sent, by_whom = tr("sent {pair}", pair=pair), tr("r{rank} sent {pair}", rank=rank, pair=pair)
     formula = f"({sight.volume.text})" if _is_formula(sight) else ""
+    short = tr("{name} over {n} ranks", name=name, n=ranks) if sight.choice.group_ranks else f"{name}, {size}"
     forms = (
         f" {over}: {step}, {by_whom} {formula}", f" {over}: {step}, {by_whom}", f" {over}: {step}, {sent}",
-        f" {name}, {size}: {step}, {sent}", f" {name}: {step}, {sent}", f" {name}: {step}",
+        f" {short}: {step}, {sent}", f" {name}: {step}, {sent}", f" {name}: {step}",
     )  # fmt: skip
     text = next((form for form in forms if width_of(form) <= width), forms[-1])
     return fit((Span(text, "title"),), width)
+
+
+def _ranks(sight: Sight) -> str:
+    """ "8", or "128 of 512" where a part of the group is played as one of its own."""
+    played, every = sight.played.ranks, sight.choice.group_ranks
+    return tr("{n} of {all}", n=played, all=every) if every else str(played)
 
 
 def _is_formula(sight: Sight) -> bool:
@@ -109,7 +117,12 @@ def step_rows(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
 
 
 def _start(sight: Sight, pen: Pen) -> str:
-    """What ranks hold before the first step."""
+    """What ranks hold before the first step; of a group that is played in part, what the whole would take."""
+    if every := sight.choice.group_ranks:
+        return tr(
+            "the first {n} of {all} ranks alone; all take {steps} steps",
+            n=sight.played.ranks, all=every, steps=pen.numbers.integer(sight.whole_steps),
+        )  # fmt: skip
     op, blocks = sight.played.op, len(sight.player.starts)
     said = _STARTS.get(op, _START) if blocks > 1 else _STARTS_WHOLE.get(op, _START_WHOLE)
     return tr(said, blocks=blocks, size=short_size(_block(sight), pen), rank=sight.number(0))

@@ -18,6 +18,7 @@ from scaletui.view.schedule_bubble import bubble_panel, bubble_row
 from scaletui.view.schedule_cursor import cursor_lines
 from scaletui.view.schedule_head import axis_row
 from scaletui.view.schedule_layout import PANEL
+from scaletui.view.schedule_names import runtime_note
 from scaletui.view.schedule_table import schedule_table
 from scaletui.view.schedule_times import length_text, plain, time_text
 
@@ -112,11 +113,20 @@ def below_rows(sight: Sight, label: int, box: Box, pen: Pen) -> tuple[Row, ...]:
     is_tall = box.height >= len(above) + CURSOR + PANEL
     bubble = bubble_panel(sight, box.width, pen) if is_tall else (bubble_row(sight, box.width, pen),)
     room = min(max(box.height - len(above) - len(bubble), 1), CURSOR)
+    note = _runtime_row(sight, box.width) if room == CURSOR else ()
+    room -= len(note)
     lines = packed(cursor_lines(sight, pen), room, box.width - 2)
     cursor = [_cursor_row(line, box.width, pen, first=at == 0) for at, line in enumerate(lines)]
     # Sentences come and go with the cursor; what stands beneath them stays where it is.
     blank = [fit((), box.width)] * (room - len(cursor))
-    return (*above, *cursor, *blank, *bubble)[: box.height]
+    return (*above, *cursor, *blank, *note, *bubble)[: box.height]
+
+
+def _runtime_row(sight: Sight, width: int) -> tuple[Row, ...]:
+    """A schedule that keeps a stage on two ranks says where it cannot run; others say nothing."""
+    if sight.own.chart.timeline.schedule.placement.replicas == 1:
+        return ()
+    return (fit((Span("  "), Span(runtime_note(), "dim")), width),)
 
 
 def packed(lines: Sequence[str], rows: int, width: int) -> list[str]:

@@ -40,9 +40,19 @@ _TORCH: Final = MappingProxyType({
     "InterleavedZeroBubble": "interleaved-zero-bubble", "ZBVZeroBubble": "zb-v", "DualPipeV": "dualpipev",
 })  # fmt: skip
 """PyTorch's classes, and the schedule that each of them is."""
+_REPLICATED: Final = ("dualpipe",)
+"""Those that keep every stage on two ranks."""
+
+
+def runtime_note() -> str:
+    """Of a schedule that keeps a stage on two ranks."""
+    return tr("not for PyTorch's runtime, which wants one rank a stage; dualpipev runs there")
 
 
 def schedule_sentence(name: str) -> str:
-    """What a schedule does; PyTorch's classes say so."""
+    """What a schedule does; PyTorch's classes say so, and one that its runtime cannot run."""
     sentence = tr(_SENTENCES[_TORCH.get(name, name)])
+    if name in _REPLICATED:
+        note = runtime_note()
+        return f"{sentence} {note[:1].upper()}{note[1:]}."
     return f"{sentence} {tr('In the order of PyTorch.')}" if name in _TORCH else sentence

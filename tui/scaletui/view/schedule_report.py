@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.text.language import ntr, tr
 from scaletui.view.row import Row, Span
+from scaletui.view.schedule_names import runtime_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,6 +90,7 @@ def _warnings(result: Result, numbers: Numbers) -> Iterator[str]:
         yield tr("warning: ranks idle {percent} of the time; more microbatches help", percent=idle)
     if schedule.placement.replicas > 1:
         yield tr("the pipeline holds {n} copies of the weights", n=schedule.placement.replicas)
+        yield runtime_note()
     if schedule.weight_versions:
         yield ntr(
             "rank 0 keeps {n} version of its weights",
