@@ -22,10 +22,8 @@ snapshots, 20, 21 and 27 of several nodes: the live mode has neither.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
-from argparse import ArgumentParser
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -33,7 +31,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from probe.sources import sources_with
 
-from scaletui.commands import probe
+from scaletui.cli import main
+from scaletui.commands import probe, probe_process
 from scaletui.commands.probe_process import why_no_ring
 from scaletui_probe.agent import Agent
 from scaletui_probe.layout import Mode
@@ -118,24 +117,28 @@ def test_pytorch_153571_memory_history_is_neither_switched_on_nor_off(
 
 
 def status(pid: int, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    parser = ArgumentParser()
-    probe.add_arguments(parser)
-    asked = parser.parse_args(["status", "--pid", str(pid), "--dir", str(folder)])
-    assert probe.run(asked) == probe.NO_RING
-    return capsys.readouterr().out.splitlines()
+    """What is said of a process without a ring, by both commands that take one."""
+    where = ["--pid", str(pid), "--dir", str(folder)]
+    assert main(["probe", "status", *where]) == main(["live", "--once", *where]) == probe.NO_RING
+    lines = capsys.readouterr().out.splitlines()
+    said = lines[: len(lines) // 2]
+    assert lines == said * 2
+    return said
 
 
 @contextmanager
-def target(*words: str) -> Iterator[int]:
-    """A process that says when it is there, and that must still be there at the end."""
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        yield process.pid
-        assert process.poll() is None
-        with open(f"/proc/{process.pid}/stat", encoding="utf-8") as file:
-            assert file.read().rpartition(")")[2].split()[0] in "SR"
-        process.kill()
+def target(*words: str, **options: int) -> Iterator[int]:
+    """A process that says when it is there, and that must still be there at the end, not halted."""
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options) as process:
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()
+            yield process.pid
+            assert process.poll() is None
+            with open(f"/proc/{process.pid}/stat", encoding="utf-8") as file:
+                assert file.read().rpartition(")")[2].split()[0] in "SR"
+        finally:
+            process.kill()
 
 
 def ended() -> int:
@@ -187,19 +190,33 @@ def test_memray_846_a_process_in_another_container_is_said_to_be_there(table: Pa
 
 
 def test_memray_723_a_process_of_another_user_is_said_to_be_theirs(
-    table: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    owner = os.geteuid()
-    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    assert why_no_ring(42, str(table)) == f"it belongs to user {owner}, not to {owner + 1}"
-
-
-def test_py_spy_12_the_right_that_is_missing_is_named_with_a_way_that_needs_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Root has a process of another user; who is not root has process 1, which is root's."""
+    own, other = os.geteuid(), 65_534 if os.geteuid() == 0 else 0
+    if own:
+        assert status(1, tmp_path, capsys)[1] == f"it belongs to user {other}, not to {own}"
+        return
+    with target(*SHELL, user=other) as pid:
+        assert status(pid, tmp_path, capsys)[1] == f"it belongs to user {other}, not to {own}"
+
+
+@pytest.mark.parametrize("scope", ["0", "2", None])
+def test_py_spy_12_the_right_that_is_missing_is_named_with_a_way_that_needs_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, scope: str | None
+) -> None:
+    """With what the system says of tracing; a kernel without Yama says nothing."""
+    place = tmp_path / "ptrace_scope"
+    if scope is not None:
+        place.write_text(f"{scope}\n")
+    monkeypatch.setattr(probe_process, "PTRACE_SCOPE", str(place))
     lines = status(os.getpid(), tmp_path, capsys)
     assert "start the job again with: scaletui run -- CMD" in lines
-    assert re.search(r"CAP_SYS_PTRACE .*ptrace_scope is [0-3?]\); scaletui needs none", lines[-1])
+    assert f"CAP_SYS_PTRACE for it (ptrace_scope is {scope or '?'}); scaletui needs none" in lines[-1]
+
+
+def test_py_spy_12_the_value_is_the_kernels() -> None:
+    assert probe_process.PTRACE_SCOPE == "/proc/sys/kernel/yama/ptrace_scope"
 
 
 def test_cpython_143511_no_script_is_sent_into_a_process() -> None:

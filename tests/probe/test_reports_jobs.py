@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from probe.fake_torch import FAKE_TORCH, put_torch
@@ -23,6 +24,9 @@ from scaletui_engine.live.process import Life
 from scaletui_engine.live.ring_source import RingSource
 from scaletui_engine.live.snapshot import Moment
 from scaletui_probe.layout import Event, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PATIENCE_S = 60.0
 """How long an event may take to happen on a busy machine; nothing is asserted about it."""
@@ -152,7 +156,7 @@ def test_traceml_orphans_a_viewer_that_is_ended_leaves_nothing_and_the_job_alone
 ) -> None:
     put_torch(bench.out, FAKE_TORCH)
     environ = bench.environment(PYTHONPATH=str(bench.out))
-    with subprocess.Popen(job_of(bench.rings), env=environ) as job:
+    with started(job_of(bench.rings), environ) as job:
         until(lambda: steps(bench) > 0)
         viewer = [sys.executable, "-m", "scaletui", "live", "--dir", str(bench.rings)]
         with PseudoTerminal(viewer) as terminal:
@@ -164,7 +168,16 @@ def test_traceml_orphans_a_viewer_that_is_ended_leaves_nothing_and_the_job_alone
         before = steps(bench)
         until(lambda: steps(bench) > before)
         assert job.poll() is None
-        job.kill()
+
+
+@contextmanager
+def started(words: list[str], environ: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is killed at the end, where it has not ended."""
+    with subprocess.Popen(words, env=environ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def processes_of_session(session: int) -> list[str]:
@@ -215,7 +228,7 @@ def test_hypno_on_fsdp2_ranks_fifty_viewers_change_no_bit_of_the_losses(
     """One comes and goes in every step of a job that makes the next one when the viewer has gone."""
     os.mkfifo(bench.out / "turns")
     words = bench.torchrun(2, "turns.py", str(CYCLES), "fsdp2")
-    with subprocess.Popen(bench.command(words), env=bench.environment()) as job:
+    with started(bench.command(words), bench.environment()) as job:
         with open(bench.out / "turns", "wb", buffering=0) as turns:
             until(lambda: len(list(bench.rings.glob("*.ring"))) == 2)
             for _ in range(CYCLES):
