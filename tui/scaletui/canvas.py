@@ -45,6 +45,8 @@ class LineCanvas(Widget):
         self._rows: tuple[Row, ...] = tuple(rows)
         self._strips: dict[tuple[Row, int], Strip] = {}
         self._styles: dict[str, Style] = {}
+        self._built_for: Size | None = None
+        """The cells that the rows were last built for."""
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -60,6 +62,7 @@ class LineCanvas(Widget):
         """Ask `build` again, at the present size."""
         width, height = self.content_size
         if width and height:
+            self._built_for = self.content_size
             self.paint(self.build(width, height))
 
     def paint(self, rows: Sequence[Row]) -> None:
@@ -91,6 +94,8 @@ class LineCanvas(Widget):
 
     def render_line(self, y: int) -> Strip:
         """The strip of a row, made once and kept while anything may show it again."""
+        if self._built_for not in (None, self.content_size):
+            self._build_late()
         row = self._rows[y] if y < len(self._rows) else ()
         width = self.content_size.width
         strip = self._strips.get((row, width))
@@ -99,6 +104,13 @@ class LineCanvas(Widget):
                 self._strips.clear()
             strip = self._strips[row, width] = self._strip(row, width)
         return strip
+
+    def _build_late(self) -> None:
+        """Lines are asked for before the news of another size has come: rows for the old one would leave
+        some blank."""
+        self._built_for = self.content_size
+        if not self.styles.is_auto_height:
+            self._rows = tuple(self.build(*self.content_size))
 
     def _strip(self, row: Row, width: int) -> Strip:
         segments = [Segment(span.text, self._style(span.role)) for span in row]

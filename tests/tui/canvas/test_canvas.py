@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.app import ComposeResult
+    from textual.events import Resize
 
 ROWS: tuple[Row, ...] = ((Span("W   ", "weights_fill"), Span("weights")), (Span("over", "over"),))
 
@@ -186,3 +187,20 @@ def test_lines_that_changed(shown: Sequence[Row], wanted: Sequence[Row], lines: 
 def test_roles_are_not_component_classes() -> None:
     """Each would be styled for each widget, which is what a change of screen waits for."""
     assert set() == LineCanvas.COMPONENT_CLASSES
+
+
+class Deaf(Ruler):
+    """A canvas that the news of another size has not reached yet."""
+
+    def on_resize(self, event: Resize) -> None:
+        event.prevent_default()
+
+
+async def test_lines_that_are_asked_for_before_the_news_of_another_size_are_not_blank() -> None:
+    async with One(Deaf()).run_test(size=(30, 4)) as pilot:
+        widget = pilot.app.query_one(Deaf)
+        widget.rebuild()
+        for width, height in ((30, 9), (20, 2), (50, 12)):
+            await pilot.resize_terminal(width, height)
+            lines = {widget.render_line(y).text.rstrip() for y in range(height)}
+            assert lines == {f"{width}x{height}"}
