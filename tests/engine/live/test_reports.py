@@ -13,12 +13,14 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.fault import Fault
-from scaletui_engine.live.process import this_host
+from scaletui_engine.live.header import Process
+from scaletui_engine.live.process import Life, life_of, this_host
 from scaletui_engine.live.ring_source import RingSource
 from scaletui_engine.live.snapshot import Moment
 from scaletui_engine.live.store import Store
@@ -42,26 +44,39 @@ def rank():
 
 @pytest.fixture
 def ring_of(ring, renamed, make_record):
-    """The bytes of a ring that a process of this machine writes; one step, one second after boot."""
+    """The bytes of a ring that a process of this machine writes; steps end so many seconds after boot."""
 
-    def image(pid: int, ticks: int) -> bytes:
+    def image(pid: int, ticks: int, ends_s: tuple[float, ...] = (1,)) -> bytes:
         launcher = os.getpid()
         header = renamed(
             pid=pid, pid_start_ticks=ticks, parent_pid=launcher, parent_start_ticks=start_ticks(launcher),
             boot_id=HERE.boot_id, host=HERE.name,
         )  # fmt: skip
-        steps = (make_record(Kind.STEP, S, step=1),)
+        steps = tuple(make_record(Kind.STEP, int(end * S), step=1 + n) for n, end in enumerate(ends_s))
         return type(ring)(header=header, records=((), steps, ())).image()
 
     return image
 
 
 class Viewer:
-    """A source and a store, looked at second by second."""
+    """A source and a store, looked at second by second; the process table may become the test's own."""
 
-    def __init__(self, folder):
-        self.source = RingSource(str(folder), HERE)
-        self.store = Store(HERE)
+    def __init__(self, folder, proc):
+        self.proc = proc
+        self.host = replace(HERE, proc=str(proc))
+        proc.symlink_to("/proc")
+        self.source = RingSource(str(folder), self.host)
+        self.store = Store(self.host)
+
+    def used_again(self, pid, ticks):
+        """From now on that pid is another process's, and every other one is as it is."""
+        self.proc.unlink()
+        self.proc.mkdir()
+        for name in ("self", str(os.getpid())):
+            (self.proc / name).symlink_to(f"/proc/{name}")
+        (self.proc / str(pid)).mkdir()
+        (self.proc / str(pid) / "stat").write_text(f"{pid} (another) S " + "1 " * 18 + f"{ticks} 1")
+        return self.host
 
     def look(self, at_s):
         moment = Moment(int(at_s * S), int(at_s * S))
@@ -69,8 +84,8 @@ class Viewer:
 
 
 @pytest.fixture
-def viewer(folder):
-    opened = Viewer(folder)
+def viewer(folder, tmp_path):
+    opened = Viewer(folder, tmp_path / "proc")
     yield opened
     opened.source.close()
 
@@ -87,6 +102,44 @@ def test_nvitop_106_process_exporter_358_a_killed_rank_is_exited_at_the_next_loo
     rank.wait()
     found = verdict(viewer.look(2))
     assert (found.state, found.what) == (RankState.EXITED, What.KILLED)
+
+
+def test_nvitop_106_a_rank_that_wrote_in_its_last_moment_is_exited_within_three_seconds(
+    viewer, put, ring_of, rank
+):
+    """A young record is a sign of life by itself, and only for as long as it is new."""
+    ticks = start_ticks(rank.pid)
+    put(ring_of(rank.pid, ticks))
+    assert verdict(viewer.look(1)).state is RankState.RUNNING
+    put(ring_of(rank.pid, ticks, ends_s=(1, 1.9)))
+    rank.kill()
+    rank.wait()
+    states = [verdict(viewer.look(at_s)).state for at_s in (2, 2.5, 3, 3.5, 4, 4.5)]
+    assert states[-1] is RankState.EXITED
+    assert RankState.RUNNING not in states[states.index(RankState.EXITED) :]
+
+
+def test_nvitop_106_a_rank_that_its_launcher_does_not_collect_is_exited_within_three_seconds(
+    viewer, put, ring_of, rank
+):
+    put(ring_of(rank.pid, start_ticks(rank.pid)))
+    assert verdict(viewer.look(1)).state is RankState.RUNNING
+    rank.kill()
+    os.waitid(os.P_PID, rank.pid, os.WEXITED | os.WNOWAIT)
+    states = [verdict(viewer.look(at_s)).state for at_s in (1.5, 2, 2.5, 3, 3.5, 4)]
+    assert states[-1] is RankState.EXITED
+
+
+def test_nvitop_106_a_pid_that_is_used_again_while_one_looks_is_not_the_rank(viewer, put, ring_of, rank):
+    """The process table has the pid, with another start; the descriptor has ended."""
+    ticks = start_ticks(rank.pid)
+    put(ring_of(rank.pid, ticks))
+    assert verdict(viewer.look(1)).state is RankState.RUNNING
+    rank.kill()
+    rank.wait()
+    table = viewer.used_again(rank.pid, ticks + 1)
+    assert life_of(Process(rank.pid, ticks + 1), table) is Life.ALIVE
+    assert [verdict(viewer.look(at_s)).state for at_s in (2, 3)] == [RankState.EXITED] * 2
 
 
 def test_nvitop_106_a_pid_that_is_used_again_is_not_the_rank(viewer, put, ring_of, rank):
