@@ -7,11 +7,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.load import load_of
+from scaletui_engine.plan import Strategy
+from scaletui_engine.runtime import Framework
 from scaletui_engine.sharding.distributed_optimizer import BufferRule, OptimizerBuffer, optimizer_buffer
 from scaletui_engine.sharding.fsdp1 import FlatParameter, flat_parameter
 from scaletui_engine.sharding.fused_names import fused_blocks
 from scaletui_engine.sharding.held_row import HeldRow
-from scaletui_engine.sharding.tensor_map import Flat, TensorMap, is_megatron
+from scaletui_engine.sharding.part import Part
+from scaletui_engine.sharding.tensor_map import Flat, TensorMap, is_megatron, tensor_map
 from scaletui_engine.sharding.zero import ZeroBuffer, zero_buffer
 
 if TYPE_CHECKING:
@@ -124,6 +127,11 @@ class FlatShare:
         """Elements of the rank's piece that belong to no parameter."""
         return self.cut.partition - sum(part.numel for part in self.cut.parts(self.place))
 
+    @property
+    def whole_padding(self) -> int:
+        """The same of the whole buffer, in whose views weights lie on every rank."""
+        return self.cut.partition * self.cut.dp - self.cut.buffer.numel
+
     def rows(self, inner: int) -> Iterator[HeldRow]:
         """What the rank holds of each parameter."""
         for part in self.cut.parts(self.place):
@@ -144,6 +152,25 @@ def flat_shares(scenario: Scenario, pairs: Pairs, inner: int) -> Iterator[FlatSh
             first = chosen[0][1]
             blocks = _blocks(tuple(tensor for tensor, _ in chosen)) if is_megatron(scenario) else None
             yield FlatShare(chosen, order, _buffer(numels, first.degree, blocks), first.place(inner))
+
+
+def buffer_padding(scenario: Scenario, held: tuple[Tensor, ...], part: Part, inner: int) -> int:
+    """Elements that ZeRO-1/2's whole buffers hold beyond their parameters, on a rank with whole weights.
+
+    DeepSpeed makes parameters views of the padded `bit16_groups_flat` (stage_1_and_2.py); Megatron makes
+    them, and gradients that are not cut, views of `param_data` and `grad_data` (param_and_grad_buffer.py).
+    """
+    strategy, megatron = scenario.plan.strategy, is_megatron(scenario)
+    kept = (Part.WEIGHTS, Part.GRADIENTS) if megatron and not strategy.shards_gradients else (Part.WEIGHTS,)
+    if strategy not in (Strategy.ZERO1, Strategy.ZERO2) or part not in kept or not has_buffers(scenario):
+        return 0
+    pairs = tuple((tensor, tensor_map(scenario, tensor, Part.OPTIMIZER)) for tensor in held)
+    return sum(share.whole_padding for share in flat_shares(scenario, pairs, inner))
+
+
+def has_buffers(scenario: Scenario) -> bool:
+    """Whether parameters lie in buffers: torch's ZeroRedundancyOptimizer deals whole ones out."""
+    return is_megatron(scenario) or scenario.plan.framework is Framework.DEEPSPEED
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scaletui_engine.errors import ValueRangeError
 from scaletui_engine.sharding.activations import stage_activations
 from scaletui_engine.sharding.brief import brief
-from scaletui_engine.sharding.flat_shares import flat_shares, flat_units
+from scaletui_engine.sharding.flat_shares import buffer_padding, flat_shares, flat_units
 from scaletui_engine.sharding.held_row import HeldRow
 from scaletui_engine.sharding.intervals import size
 from scaletui_engine.sharding.part import Part
@@ -71,7 +71,7 @@ def rank_view(scenario: Scenario, rank: int, part: Part = Part.WEIGHTS) -> RankV
     flat: list[FlatUnit | FlatShare] = [*flat_units(scenario, pairs, inner)]
     flat += flat_shares(scenario, pairs, inner)
     rows += [row for each in flat for row in each.rows(inner)]
-    padding = sum(each.padding for each in flat)
+    padding = sum(each.padding for each in flat) + buffer_padding(scenario, held, part, inner)
     return RankView(rank, stage_rank, part, tuple(rows), padding)
 
 

@@ -325,3 +325,28 @@ def test_zero3_leaves_a_whole_copy_of_small_weights(strategy: Strategy, part: Pa
     views = {name: parameter_view(world, name, part) for name in names}
     assert [name for name, view in views.items() if view.map.stays] == stays
     assert views["norm"].piece(7).numel == 600 // 8
+
+
+@pytest.mark.parametrize(
+    ("framework", "strategy", "whole"),
+    [
+        (Framework.MEGATRON, Strategy.ZERO1, [Part.WEIGHTS, Part.GRADIENTS]),
+        (Framework.MEGATRON, Strategy.ZERO2, [Part.WEIGHTS]),
+        (Framework.DEEPSPEED, Strategy.ZERO1, [Part.WEIGHTS]),
+        (Framework.DEEPSPEED, Strategy.ZERO2, [Part.WEIGHTS]),
+        (Framework.TORCH, Strategy.ZERO1, []),
+    ],
+)
+@pytest.mark.parametrize("arch", [DENSE, EXPERTS, UNEVEN], ids=["dense", "experts", "uneven"])
+def test_whole_weights_lie_in_the_padded_buffer(
+    framework: Framework, strategy: Strategy, whole: list[Part], arch: Arch
+) -> None:
+    """What all partitions of the optimizer add up to: parameters are views of that buffer."""
+    world = scenario(arch, 8, strategy=strategy, tp=4, runtime=Runtime(framework=framework))
+    partitions = [rank_view(world, rank, Part.OPTIMIZER).allocated for rank in (0, 4)]
+    for part in (Part.WEIGHTS, Part.GRADIENTS):
+        view = rank_view(world, 0, part)
+        if part in whole:
+            assert view.allocated == sum(partitions)
+        elif part is Part.WEIGHTS or not strategy.shards_gradients:
+            assert view.allocated == view.numel
