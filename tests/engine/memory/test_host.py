@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from scaletui_engine.defaults import Choices, scenario_from
+from scaletui_engine.memory import evaluate
 from scaletui_engine.memory.host import host_budget, loading_needs
 from scaletui_engine.plan import Offload, Strategy
 from scaletui_engine.units import GB
@@ -48,3 +49,13 @@ def test_every_rank_reading_the_model_needs_it_eight_times() -> None:
     assert round(needs.every_rank / GB) == 2207
     assert needs.first_rank * 8 == needs.every_rank
     assert needs.sharded == needs.first_rank
+
+
+@pytest.mark.parametrize("strategy", [Strategy.ZERO2, Strategy.ZERO3])
+def test_deepspeeds_gradients_leave_with_the_optimizer(strategy: Strategy) -> None:
+    """From microbatch to microbatch their shards lie on the host; FSDP2's stay where they were reduced."""
+    choices = replace(SEVENTY_B, strategy=strategy, offload=Offload.OPTIMIZER, global_batch=64)
+    (stage,) = evaluate(scenario_from(choices)).stages
+    assert (stage.parts.gradients, stage.parts.optimizer, stage.parts.master_weights) == (0, 0, 0)
+    (torch,) = evaluate(scenario_from(replace(choices, strategy=Strategy.FSDP))).stages
+    assert torch.parts.gradients == pytest.approx(4 * PARAMS_70B / 8, rel=1e-3)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scaletui_engine.memory.activations.common import norm_copies
 from scaletui_engine.memory.phases.moment import REDUCED, Term
 from scaletui_engine.plan import Offload
-from scaletui_engine.runtime import LossKernel, OptimizerLoop
+from scaletui_engine.runtime import Framework, LossKernel, OptimizerLoop
 from scaletui_engine.sharding.zero import Zero3Param, persists
 from scaletui_engine.units import ceil_div
 
@@ -49,9 +49,15 @@ def _second_copy(contents: Contents) -> tuple[Term, ...]:
 
 
 def gradients(contents: Contents) -> Term:
-    """The rank's gradients, all of them."""
+    """The rank's gradients, all of them.
+
+    DeepSpeed keeps the shards of the host's optimizer there too (zero/stage3.py, `grad_partitions_flat_buffer`
+    on `self.device`; stage_1_and_2.py, `accumulated_grads_in_cpu`).
+    """
     plan = contents.load.plan
-    away = plan.offload is Offload.PARAMS or plan.runtime.optimizer_in_backward
+    deepspeed = contents.load.framework is Framework.DEEPSPEED and plan.strategy.shards_gradients
+    hosted = plan.offload is Offload.PARAMS or (deepspeed and plan.offload is Offload.OPTIMIZER)
+    away = hosted or plan.runtime.optimizer_in_backward
     return ("gradients", REDUCED, 0 if away else contents.states.gradients)
 
 
