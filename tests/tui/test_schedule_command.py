@@ -365,3 +365,18 @@ def test_megatrons_signed_chunks_come_back(
 def test_what_signed_chunks_cannot_say(name: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["schedule", name, *FOUR, "--chunk-order"]) == 2
     assert capsys.readouterr().err == f"scaletui: {name}: {why}\n"
+
+
+@pytest.mark.parametrize("form", ["--csv", "--comms"])
+@pytest.mark.parametrize("name", ["dualpipe", "dualpipev", "1f1b"])
+def test_an_order_that_pytorch_cannot_run_is_written_with_a_word_about_it(
+    name: str, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its runtime keeps a stage on one rank; standard output holds the order alone."""
+    assert cli.main(["schedule", name, *FOUR, form]) == 0
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 4
+    note = (
+        "scaletui: dualpipe: not for PyTorch's runtime, which wants one rank a stage; dualpipev runs there\n"
+    )
+    assert printed.err == (note if name == "dualpipe" else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -176,6 +177,10 @@ def _print_order(found: Asked, args: Namespace) -> None:
     else:
         lines = csv_lines(lower(plain) if args.comms else plain)
     print("\n".join(lines))
+    if plain.placement.replicas > 1 and not args.chunk_order:
+        from scaletui.view.schedule_names import runtime_note
+
+        print(f"scaletui: {plain.name}: {runtime_note()}", file=sys.stderr)
 
 
 def _write_files(args: Namespace, found: Asked, result: Result) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from scaletui.state.schedule import Unit
 from scaletui.text.language import tr
-from scaletui.view.row import Row, Span, fit
+from scaletui.view.row import Row, Span, fit, row_width
 from scaletui.view.rule import pair_row, rule_row
-from scaletui.view.schedule_times import time_text
+from scaletui.view.schedule_times import range_text, time_text
 
 if TYPE_CHECKING:
     from scaletui.state.schedule_sight import Sight
@@ -16,26 +16,40 @@ if TYPE_CHECKING:
 
 
 def bubble_row(sight: Sight, width: int, pen: Pen) -> Row:
-    """All four in one row."""
+    """All four in one row: what they are over, where there is room for that."""
     bubble, percent = sight.own.bubble, pen.numbers.percent
+    values = (
+        percent(bubble.over_ideal, 1),
+        percent(bubble.over_makespan, 1),
+        percent(bubble.zero_bubble, 1),
+    )
+    named = (tr("A/ideal"), tr("B/makespan"), tr("C/zero-bubble"), tr("D/rank"))
+    rows = (
+        _named(named, (*values, per_rank(sight, pen))),
+        _named(named, (*values, short_per_rank(sight, pen))),
+        _named(tuple("ABCD"), (*values, per_rank(sight, pen))),
+        _named(tuple("ABCD"), (*values, short_per_rank(sight, pen))),
+    )
+    return fit(next((row for row in rows if row_width(row) <= width), rows[-1]), width)
+
+
+def _named(names: tuple[str, ...], values: tuple[str, ...]) -> Row:
     spans = [Span(f" {tr('bubble')}", "title")]
-    for name, value in (
-        (tr("A/ideal"), percent(bubble.over_ideal, 1)),
-        (tr("B/makespan"), percent(bubble.over_makespan, 1)),
-        (tr("C/zero-bubble"), percent(bubble.zero_bubble, 1)),
-        (tr("D/rank"), per_rank(sight, pen)),
-    ):
+    for name, value in zip(names, values, strict=True):
         spans += [Span(f"  {name} ", "dim"), Span(value)]
-    return fit(tuple(spans), width)
+    return tuple(spans)
 
 
 def bubble_texts(sight: Sight, pen: Pen) -> tuple[str, ...]:
-    """What the answer's B leaves to say, for a place between other words: all of it, then ever less."""
+    """What the answer's B leaves to say, for a place between other words: all of it, then ever less.
+
+    A goes before D does: it is B / (1 - B).
+    """
     bubble, percent = sight.own.bubble, pen.numbers.percent
     span = f"C {percent(bubble.zero_bubble, 1)}"
-    ideal = f"A {percent(bubble.over_ideal, 1)}  {span}"
-    every = f"{ideal}  D {per_rank(sight, pen)}"
-    return (f"{tr('bubble')} {every}", every, ideal, span)
+    alone = f"{span}  D {short_per_rank(sight, pen)}"
+    every = f"A {percent(bubble.over_ideal, 1)}  {alone}"
+    return (f"{tr('bubble')} {every}", every, alone, span)
 
 
 def bubble_panel(sight: Sight, width: int, pen: Pen) -> tuple[Row, ...]:
@@ -56,4 +70,11 @@ def per_rank(sight: Sight, pen: Pen) -> str:
     unit, idle = sight.picture.question.unit, sight.own.bubble.per_rank
     least, most = (time_text(value, unit, pen) for value in (min(idle), max(idle)))
     text = least if least == most else tr("{least} to {most}", least=least, most=most)
+    return f"{text} t" if unit is Unit.STEPS else text
+
+
+def short_per_rank(sight: Sight, pen: Pen) -> str:
+    """The same with a stroke for "to"."""
+    unit, idle = sight.picture.question.unit, sight.own.bubble.per_rank
+    text = range_text(min(idle), max(idle), unit, pen)
     return f"{text} t" if unit is Unit.STEPS else text

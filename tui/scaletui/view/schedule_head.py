@@ -11,7 +11,7 @@ from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row
 from scaletui.view.schedule_bubble import bubble_texts
 from scaletui.view.schedule_lanes import label_width
-from scaletui.view.schedule_times import plain, ticks, time_text
+from scaletui.view.schedule_times import plain, range_text, ticks, time_text
 
 if TYPE_CHECKING:
     from scaletui.state.schedule_sight import Sight
@@ -70,14 +70,22 @@ def _title(sight: Sight, layout: Layout, width: int, pen: Pen) -> Row:
     if stop - first < sight.picture.ranks:
         facts.append(tr("{shown} of {ranks}", shown=f"r{first}-{stop - 1}", ranks=sight.picture.ranks))
     if stretch.end - stretch.start < sight.picture.makespan * (1 - 1e-9):
-        facts.append(" - ".join(time_text(time, unit, pen) for time in (stretch.start, stretch.end)))
-    text = _unit_text(sight, short=layout.bare)
+        facts.append(range_text(stretch.start, stretch.end, unit, pen))
     heads = _before([(width, clock_text(sight, pen))], "   ".join(facts))
-    if layout.bare:
-        room = _start(heads[0]) - width_of(text) - 6
-        fits = (bubble for bubble in bubble_texts(sight, pen) if width_of(bubble) <= room)
-        heads = _before(heads, next(fits, ""))
-    return rule_row(text, width, pen, heads)
+    if not layout.bare:
+        return rule_row(_unit_text(sight), width, pen, heads)
+    text, bubble = _side_by_side(sight, _start(heads[0]) - 6, pen)
+    return rule_row(text, width, pen, _before(heads, bubble))
+
+
+def _side_by_side(sight: Sight, room: int, pen: Pen) -> tuple[str, str]:
+    """The unit and the bubble in one rule: as much of the bubble as there is room for, then of the unit."""
+    units = (_unit_text(sight, short=True), _unit_text(sight, least=True))
+    for bubble in bubble_texts(sight, pen):
+        for text in units:
+            if width_of(text) + width_of(bubble) <= room:
+                return text, bubble
+    return units[0], ""
 
 
 def _before(heads: list[tuple[int, str]], text: str) -> list[tuple[int, str]]:
@@ -91,16 +99,18 @@ def _start(head: tuple[int, str]) -> int:
     return end - width_of(text) - 2
 
 
-def _unit_text(sight: Sight, *, short: bool) -> str:
+def _unit_text(sight: Sight, *, short: bool = False, least: bool = False) -> str:
     sent = _SENT[sight.picture.question.messages]
     if sight.picture.question.unit is Unit.SECONDS:
+        if least:
+            return _with(tr("s, estimated"), sent)
         return _with(tr("seconds, estimated") if short else tr("seconds, estimated from the scenario"), sent)
     if sight.is_comparison:
         return _with(tr("t: the forward of one rank's layers"), sent)
     costs = ", ".join(f"{letter} {cost}" for kind, letter, cost in _COSTS if kind in sight.own.chart.kinds)
-    if not sent:
-        return tr("t: {costs}; messages free", costs=costs)
-    return _with(f"t: {costs}", sent)
+    if least or sent:
+        return _with(f"t: {costs}", sent)
+    return tr("t: {costs}; messages free", costs=costs)
 
 
 def _with(text: str, sent: str) -> str:

@@ -28,6 +28,17 @@ def time_text(value: float, unit: Unit, pen: Pen) -> str:
     return pen.numbers.seconds(value) if unit is Unit.SECONDS else plain(value, pen)
 
 
+def range_text(least: float, most: float, unit: Unit, pen: Pen) -> str:
+    """Two times as short as they go, a unit that both have once: "9-12", "0-0.406 s", "85 ms-1.2 s"."""
+    first, last = (time_text(value, unit, pen) for value in (least, most))
+    if first == last:
+        return first
+    number, _, name = first.partition(" ")
+    if not least or name == last.partition(" ")[2]:
+        first = number
+    return f"{first}-{last}"
+
+
 def length_text(value: float, unit: Unit, pen: Pen) -> str:
     """A time with its unit; what is estimated says so."""
     text = time_text(value, unit, pen)
