@@ -27,6 +27,7 @@ def _score(kind: str, file: Path) -> subprocess.CompletedProcess[str]:
     ("kind", "name"),
     [
         ("memory", "memory.json"),
+        ("memory", "memory_more.json"),
         ("fsdp_memtracker", "fsdp_memtracker.json"),
         ("fsdp_memtracker", "fsdp_memtracker_more.json"),
     ],

@@ -1,9 +1,13 @@
-"""What torchtitan did at the time of a row, where the row does not say: read in its source, by date."""
+"""What torchtitan did at the time of a row, where the row does not say: read in its source, by date.
+
+A row that says another thing than the source it names is read as its source says.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +21,13 @@ DATE = re.compile(r"(?<!\d)(20[2-3]\d)-?(0[1-9]|1[0-2])(?:-?([0-2]\d|3[01]))?(?!
 PULL = re.compile(r"(?:#|\bpull/)(\d{1,5})\b")
 LAST_DAY = "31"
 """Of a month whose day is not said: compared as text, no month has a later one."""
+
+
+def corrected(record: Record) -> Record:
+    """The row with the fields in which it differs from its own source."""
+    found = (entry for commit, entry in _habits()["corrections"].items() if commit in record.source)
+    entry = next(found, None)
+    return record if entry is None else replace(record, config={**record.config, **entry["fields"]})
 
 
 def habit(record: Record, field: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scoring.memory_fields import MissingFieldError, Record, text, whole
+from scoring.memory_habits import corrected
 from scoring.memory_model import arch_of
 from scoring.memory_plan import plan_of
 
@@ -80,6 +81,7 @@ def quantity_of(record: Record) -> str:
 def scenario_of(record: Record) -> Scenario:
     """Model, cluster and plan of a row, a valid one. Raises MissingFieldError and ScenarioError."""
     _spelled_out(record)
+    record = corrected(record)
     arch = arch_of(record.config)
     plan = plan_of(record, arch)
     gpu = replace(load_gpu("h100-sxm"), usable_bytes=capacity_of(record))

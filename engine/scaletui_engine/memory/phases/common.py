@@ -51,8 +51,8 @@ def _second_copy(contents: Contents) -> tuple[Term, ...]:
 def gradients(contents: Contents) -> Term:
     """The rank's gradients, all of them.
 
-    DeepSpeed keeps the shards of the host's optimizer there too (zero/stage3.py, `grad_partitions_flat_buffer`
-    on `self.device`; stage_1_and_2.py, `accumulated_grads_in_cpu`).
+    DeepSpeed keeps their shards where an offloaded optimizer is (zero/stage3.py,
+    `grad_partitions_flat_buffer` on `self.device`; stage_1_and_2.py, `accumulated_grads_in_cpu`).
     """
     plan = contents.load.plan
     deepspeed = contents.load.framework is Framework.DEEPSPEED and plan.strategy.shards_gradients
