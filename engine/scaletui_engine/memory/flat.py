@@ -6,7 +6,6 @@ Source: torch/distributed/fsdp/_flat_param.py, torch 2.13, `_init_flat_param_and
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.census import Unit
@@ -14,6 +13,7 @@ from scaletui_engine.memory.states import States, states_of
 from scaletui_engine.model import Role
 from scaletui_engine.optimizers import optimizer, state_bytes, step_bytes
 from scaletui_engine.plan import Strategy
+from scaletui_engine.sharding.experts import apart
 from scaletui_engine.sharding.fsdp1 import flat_parameter
 
 if TYPE_CHECKING:
@@ -25,11 +25,19 @@ def unit_states(unit: Unit, load: Load) -> States:
     if not _is_flat(unit, load):
         return states_of(unit, load)
     rule, recipe = optimizer(load.plan.optimizer), load.precision
-    sizes = tuple([prod(tensor.shape) for tensor in unit.tensors for _ in range(tensor.copies)])
-    shard = flat_parameter(sizes, load.shard, recipe.weights).shard_numel
+    parts = (False, True) if apart(load) else (None,)
+    shard = sum(_shard(unit, load, expert=expert) for expert in parts)
     moments = state_bytes(rule, recipe, (shard,), Role.MLP)
-    steps = step_bytes(rule, len(sizes)) if rule.step_on_device else 0
+    params = sum(tensor.copies for tensor in unit.tensors)
+    steps = step_bytes(rule, params) if rule.step_on_device else 0
     return States(shard * recipe.weights, shard * recipe.gradients, moments + steps, shard * recipe.master)
+
+
+def _shard(unit: Unit, load: Load, *, expert: bool | None) -> int:
+    """Elements of a rank's shard of one flat parameter, of experts stacked; None is all of the unit."""
+    sizes = tuple([tensor.numel for tensor in unit.tensors if expert in (None, tensor.expert)])
+    degree = load.expert_shard if expert else load.shard
+    return flat_parameter(sizes, degree, load.precision.weights).shard_numel if sizes else 0
 
 
 def root_units(ends: tuple[Unit, ...], load: Load) -> tuple[Unit, ...]:
@@ -49,11 +57,10 @@ def root_units(ends: tuple[Unit, ...], load: Load) -> tuple[Unit, ...]:
 def _is_flat(unit: Unit, load: Load) -> bool:
     """Whether FSDP1 holds all of a unit alike, with an optimizer that takes it so.
 
-    Adapters beside a base, experts cut over ranks of their own and optimizers of matrices or blocks are
-    counted parameter by parameter.
+    Adapters beside a base and optimizers of matrices or blocks are counted parameter by parameter.
     """
     if load.plan.strategy is not Strategy.FSDP1 or load.shard == 1:
         return False
     rule = optimizer(load.plan.optimizer)
     plain = not rule.factored and not rule.matrices and rule.bits is None
-    return plain and unit.trainable == unit.numel and not any(tensor.expert for tensor in unit.tensors)
+    return plain and unit.trainable == unit.numel

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from scaletui_engine.errors import DivisibilityError
 from scaletui_engine.validate.nearest import nearest_divisor
+
+if TYPE_CHECKING:
+    from scaletui_engine.memory.load import Load
 
 
 def experts_of(experts: int, ep: int, rank: int) -> range:
@@ -20,3 +25,12 @@ def experts_of(experts: int, ep: int, rank: int) -> range:
 def rank_of_expert(experts: int, ep: int, expert: int) -> int:
     """The rank of the ep axis that holds an expert."""
     return expert // len(experts_of(experts, ep, 0))
+
+
+def apart(load: Load) -> bool:
+    """Whether experts are gathered and reduced among other ranks than the rest of their layer.
+
+    With ep 1 the whole layer is one unit on one mesh (torchtitan b5bcd76, distributed/fsdp.py, `apply_fsdp`;
+    Megatron-LM d98e8a6, core/tensor_parallel/layers.py: `allreduce` of a parameter).
+    """
+    return load.plan.axes.ep > 1 or load.etp != load.tp

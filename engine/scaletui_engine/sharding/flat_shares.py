@@ -10,6 +10,7 @@ from scaletui_engine.memory.load import load_of
 from scaletui_engine.plan import Strategy
 from scaletui_engine.runtime import Framework
 from scaletui_engine.sharding.distributed_optimizer import BufferRule, OptimizerBuffer, optimizer_buffer
+from scaletui_engine.sharding.experts import apart
 from scaletui_engine.sharding.fsdp1 import FlatParameter, flat_parameter
 from scaletui_engine.sharding.fused_names import fused_blocks
 from scaletui_engine.sharding.held_row import HeldRow
@@ -63,8 +64,9 @@ def flat_units(scenario: Scenario, pairs: Pairs, inner: int) -> Iterator[FlatUni
     Experts that other ranks share than the dense parameters are a buffer of their own.
     """
     flat = tuple(pair for pair in pairs if pair[1].flat is Flat.UNIT)
-    item = load_of(scenario.model.arch, scenario.plan).precision.weights
-    for chosen, layers in units_of(tuple(tensor for tensor, _ in flat)):
+    load = load_of(scenario.model.arch, scenario.plan)
+    item = load.precision.weights
+    for chosen, layers in units_of(tuple(tensor for tensor, _ in flat), split=apart(load)):
         group = tuple(flat[index] for index in chosen)
         found = group[0][1]
         cut = _unit(tuple(each.whole_numel for _, each in group), found.degree, item)
@@ -72,20 +74,23 @@ def flat_units(scenario: Scenario, pairs: Pairs, inner: int) -> Iterator[FlatUni
 
 
 @lru_cache(maxsize=256)
-def units_of(held: tuple[Tensor, ...]) -> tuple[UnitKind, ...]:
-    """Every kind of unit of a stage: what lies outside the layers, and equal layers together."""
+def units_of(held: tuple[Tensor, ...], *, split: bool) -> tuple[UnitKind, ...]:
+    """Every kind of unit of a stage: what lies outside the layers, and equal layers together.
+
+    `split` says whether the experts of a layer are a unit of their own (`experts.apart`).
+    """
     kinds: dict[tuple[int, ...], list[int | None]] = {}
     every = sorted({layer for tensor in held for layer in tensor.layers or ()})
     for layer in (None, *every):
-        for expert in (False, True):
-            members = tuple(
-                index
-                for index, tensor in enumerate(held)
-                if tensor.is_expert is expert
-                and (tensor.layers is None if layer is None else layer in (tensor.layers or ()))
-            )
+        own = [
+            index
+            for index, tensor in enumerate(held)
+            if (tensor.layers is None if layer is None else layer in (tensor.layers or ()))
+        ]
+        parts = [[each for each in own if held[each].is_expert is expert] for expert in (False, True)]
+        for members in parts if split else [own]:
             if members:
-                kinds.setdefault(members, []).append(layer)
+                kinds.setdefault(tuple(members), []).append(layer)
     return tuple((members, _windows(layers)) for members, layers in kinds.items())
 
 

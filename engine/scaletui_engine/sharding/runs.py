@@ -8,6 +8,8 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Final
 
+from scaletui_engine.memory.load import load_of
+from scaletui_engine.sharding.experts import apart
 from scaletui_engine.sharding.fused_names import fused_blocks
 from scaletui_engine.sharding.names import Named
 from scaletui_engine.sharding.pipeline_place import held_row, layer_of, stages_of
@@ -123,9 +125,10 @@ def _key(asked: _Asked, name: str, layer: int | None) -> Key:
 def _keys(asked: _Asked, place: int) -> list[Key]:
     """The parameters of one place's run, in the buffer's order."""
     unit, layer = asked.map.flat is Flat.UNIT, asked.named.layer
+    joined = unit and not apart(load_of(asked.scenario.model.arch, asked.scenario.plan))
     keys: list[Key] = []
     for row in rank_view(asked.scenario, asked.rank(place), asked.part).rows:
-        if row.run is None or row.tensor.is_expert is not asked.named.tensor.is_expert:
+        if row.run is None or not (joined or row.tensor.is_expert is asked.named.tensor.is_expert):
             continue
         own = row.layers[0] if row.layers else None
         if unit and (row.layers is None if layer is not None else row.layers is not None):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.census import moe_layers
+from scaletui_engine.sharding.experts import apart
 from scaletui_engine.sharding.flat_shares import units_of
 from scaletui_engine.sharding.rank_view import stage_parameters
 from scaletui_engine.sharding.traffic.data_rows import implemented_rows
@@ -74,7 +75,8 @@ def units_of_step(step: Step, contents: Contents) -> tuple[PlayedUnit, ...]:
 
 def _kinds(step: Step) -> dict[int | None, tuple[Wire, ...]]:
     """Layer -> messages of one layer; None -> those of all that lies outside the layers."""
-    windows = [layers for _, layers in units_of(stage_parameters(step.scenario, step.stage_rank))]
+    held = stage_parameters(step.scenario, step.stage_rank)
+    windows = [layers for _, layers in units_of(held, split=apart(step.load))]
     found: dict[int | None, tuple[Wire, ...]] = {None: ()}
     for unit, where in zip(step.units, windows, strict=True):
         wires = _wires(step, unit)

@@ -181,11 +181,13 @@ def test_groups_of_experts_and_second_copies_under_every_numbering(order: Order)
                 ]
 
 
+@pytest.mark.parametrize("ep", [1, 2])
+@pytest.mark.parametrize("arch", [DENSE, EXPERTS], ids=["dense", "experts"])
 @pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.ZERO2, Strategy.FSDP1])
-def test_holders_among_many_places_are_those_of_the_rows(strategy: Strategy) -> None:
+def test_holders_among_many_places_are_those_of_the_rows(strategy: Strategy, arch: Arch, ep: int) -> None:
     """64 places: runs are found from a few of them."""
-    world = scenario(DENSE, 64, strategy=strategy)
-    named = parameter(DENSE, "layers.2.attention.wk")
+    world = scenario(arch, 64, strategy=strategy, ep=1 if arch is DENSE else ep)
+    named = parameter(arch, "layers.2.attention.wk")
     for element in ((0, 0), (3, 5), (5, 11)):
         answered = list(holders(world, named, element, Part.OPTIMIZER))
         assert answered == [rank for rank in range(64) if _has(world, rank, element, Part.OPTIMIZER)]
@@ -268,13 +270,14 @@ def test_the_memory_engine_counts_the_same_buffers(
 
 @pytest.mark.parametrize("part", STATES)
 @pytest.mark.parametrize("precision", ["bf16-mixed", "fp32"])
-@pytest.mark.parametrize("arch", [DENSE, TIED, UNEVEN], ids=["dense", "tied", "uneven"])
-@pytest.mark.parametrize("pp", [1, 2])
+@pytest.mark.parametrize("arch", [DENSE, EXPERTS, TIED, UNEVEN], ids=["dense", "experts", "tied", "uneven"])
+@pytest.mark.parametrize("axes", [{}, {"pp": 2}, {"ep": 2}, {"ep": 8}, {"tp": 2, "ep": 2}], ids=str)
 def test_the_memory_engine_counts_the_same_flat_parameters(
-    part: Part, precision: str, arch: Arch, pp: int
+    part: Part, precision: str, arch: Arch, axes: dict[str, int]
 ) -> None:
     """FSDP1 aligns starts to 16 bytes: four elements of fp32, eight of bf16."""
-    world = scenario(arch, 8, strategy=Strategy.FSDP1, precision=precision, pp=pp, global_batch=32)
+    axes = axes if arch is EXPERTS else {name: size for name, size in axes.items() if name != "ep"}
+    world = scenario(arch, 8, strategy=Strategy.FSDP1, precision=precision, global_batch=32, **axes)
     recipe = load_of(arch, world.plan).precision
     item = {
         Part.WEIGHTS: recipe.weights,
@@ -288,7 +291,7 @@ def test_the_memory_engine_counts_the_same_flat_parameters(
             Part.GRADIENTS: held.gradients,
             Part.OPTIMIZER: held.optimizer + held.master_weights,
         }[part]
-        assert bytes_held == rank_view(world, stage * 8 // pp, part).allocated * item
+        assert bytes_held == rank_view(world, stage * 8 // axes.get("pp", 1), part).allocated * item
 
 
 @pytest.mark.parametrize("part", STATES)

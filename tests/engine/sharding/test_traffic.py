@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from scaletui_engine.catalog import load_gpu, load_model
 from scaletui_engine.cluster import Cluster
 from scaletui_engine.defaults import PlanChoices, plan_from
 from scaletui_engine.errors import ValueRangeError
-from scaletui_engine.model import Arch, Model
+from scaletui_engine.model import Arch, Model, Moe
 from scaletui_engine.plan import Recompute, Split, Strategy
 from scaletui_engine.runtime import CpExchange, Framework, Runtime
 from scaletui_engine.scenario import Scenario
@@ -203,3 +204,17 @@ def test_an_order_moves_groups_to_other_links() -> None:
 def test_a_stage_that_is_not_there() -> None:
     with pytest.raises(ValueRangeError, match="stage 3 is not in 0 <= stage < pp = 1"):
         traffic(scenario(2), 3)
+
+
+@pytest.mark.parametrize(("ep", "gathers"), [(1, {"fsdp": 3}), (4, {"fsdp": 3, "edp": 1})])
+def test_experts_are_gathered_with_their_layer_unless_other_ranks_share_them(
+    ep: int, gathers: dict[str, int]
+) -> None:
+    """Two layers, one with experts, and the root: with ep 1 torchtitan makes one unit of a layer."""
+    arch = replace(TINY, moe=Moe(experts=8, topk=2, ffn=8, first_dense=1))
+    found = traffic(scenario(8, arch, ep=ep))
+    counted = Counter[str]()
+    for row in found.implemented:
+        if row.call.what == "weights_forward":
+            counted[row.group] += row.call.collectives
+    assert counted == gathers

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.load import Load, load_of
 from scaletui_engine.plan import Recompute
+from scaletui_engine.sharding.experts import apart
 from scaletui_engine.sharding.flat_shares import units_of
 from scaletui_engine.sharding.part import Part
 from scaletui_engine.sharding.rank_view import stage_parameters
@@ -32,6 +33,7 @@ class Unit:
     """Equal units: layers."""
     root: bool
     expert: bool
+    """Whether it is experts that are a unit of their own."""
     numel: int
     """Elements of one, before the data-parallel cut."""
     padded: int
@@ -110,8 +112,10 @@ def step_of(scenario: Scenario, stage_rank: int) -> Step:
 @lru_cache(maxsize=256)
 def _units(scenario: Scenario, stage_rank: int) -> tuple[Unit, ...]:
     held = stage_parameters(scenario, stage_rank)
+    split = apart(load_of(scenario.model.arch, scenario.plan))
     return tuple(
-        _unit(scenario, [held[place] for place in places], layers) for places, layers in units_of(held)
+        _unit(scenario, [held[place] for place in places], layers)
+        for places, layers in units_of(held, split=split)
     )
 
 
@@ -122,7 +126,7 @@ def _unit(scenario: Scenario, members: list[Tensor], layers: tuple[range | None,
     return Unit(
         count,
         root,
-        members[0].is_expert,
+        all(tensor.is_expert for tensor in members),
         sum(whole for whole, _ in gathered),
         sum(padded for _, padded in gathered),
         tuple(whole for whole, _ in gathered),
