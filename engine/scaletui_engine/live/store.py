@@ -61,17 +61,23 @@ class Store:
 def _by_attempt(ranks: Iterable[TrackedRank]) -> dict[str, dict[int, tuple[TrackedRank, ...]]]:
     """Job, attempt, ranks by number; a rank that began twice in an attempt is the one that began last."""
     found: dict[str, dict[int, dict[int, TrackedRank]]] = {}
-    for tracked in sorted(ranks, key=_created):
+    for tracked in ranks:
         job, attempt, rank = tracked.key
-        found.setdefault(job, {}).setdefault(attempt, {})[rank] = tracked
+        same = found.setdefault(job, {}).setdefault(attempt, {})
+        same[rank] = _later(same[rank], tracked) if rank in same else tracked
     return {
         job: {number: tuple(ranks[rank] for rank in sorted(ranks)) for number, ranks in attempts.items()}
         for job, attempts in found.items()
     }
 
 
-def _created(tracked: TrackedRank) -> int:
-    return tracked.header.created_wall_ns
+def _later(one: TrackedRank, other: TrackedRank) -> TrackedRank:
+    """The one that began last: in one boot by the clock that nobody sets back, else by that on the wall."""
+    first, second = one.header, other.header
+    is_one_boot = first.identity.boot_id == second.identity.boot_id != ""
+    if is_one_boot and first.created_monotonic_ns != second.created_monotonic_ns:
+        return other if second.created_monotonic_ns > first.created_monotonic_ns else one
+    return other if second.created_wall_ns >= first.created_wall_ns else one
 
 
 def _job(job_id: str, attempts: dict[int, tuple[TrackedRank, ...]], moment: Moment) -> JobView:

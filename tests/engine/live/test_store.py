@@ -126,6 +126,19 @@ def test_a_rank_that_began_again_is_the_one_that_began_last(update):
     assert shown.jobs[0].ranks[0].identity.process.pid == 9
 
 
+def test_a_rank_that_began_again_after_the_clock_was_set_back_is_the_one_that_began_last(update):
+    """Of one boot the clock that nobody sets decides; of several boots the one on the wall."""
+    store = Store(HOST)
+    shown = take(
+        store,
+        update(0, pid=9, created_wall_ns=10, created_monotonic_ns=2_000),
+        update(0, pid=8, created_wall_ns=20, created_monotonic_ns=1_000, sighting=GONE),
+        update(1, pid=7, created_wall_ns=20, created_monotonic_ns=1_000, boot_id="boot-b"),
+        update(1, pid=6, created_wall_ns=10, created_monotonic_ns=2_000, sighting=GONE),
+    )
+    assert [rank.identity.process.pid for rank in shown.jobs[0].ranks] == [9, 7]
+
+
 def test_a_ring_that_is_gone_is_forgotten(update):
     store = Store(HOST)
     take(store, update(0), update(1))
