@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from argparse import Action, _MutuallyExclusiveGroup
     from collections.abc import Iterable
 
+    from _typeshed import SupportsWrite
+
 _HEADINGS: Final = (N_("options"), N_("positional arguments"))
 
 _MISTAKES: Final = (
@@ -32,6 +34,7 @@ _MISTAKES: Final = (
         N_("{name}: {value} is not a whole number"),
     ),
     (r"argument (?P<name>.+?): invalid float value: (?P<value>.*)", N_("{name}: {value} is not a number")),
+    (r"argument (?P<name>\S+): ignored explicit argument (?P<value>.*)", N_("{name} takes no value")),
     (
         r"argument (?P<name>.+?): not allowed with argument (?P<other>.*)",
         N_("{name} does not go with {other}"),
@@ -46,6 +49,13 @@ class UsageError(ScenarioError):
 
 _MOST_LISTED: Final = 10
 """Options that a usage line still lists one by one."""
+_LEAST_WIDTH: Final = 40
+"""Cells that help is written for in a terminal that has fewer, or says that it has."""
+
+
+def help_width() -> int:
+    """Cells of a line of help."""
+    return max(get_terminal_size().columns, _LEAST_WIDTH) - 2
 
 
 def _positional(action: Action) -> str:
@@ -56,6 +66,9 @@ def _positional(action: Action) -> str:
 
 
 class _Formatter(RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=help_width())
+
     def add_usage(
         self,
         usage: str | None,
@@ -78,7 +91,7 @@ class Parser(ArgumentParser):
     def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
         super().__init__(
             prog=prog,
-            description="\n".join(wrap(description, get_terminal_size().columns - 2)),
+            description="\n".join(wrap(description, help_width())),
             epilog=epilog,
             formatter_class=_Formatter,
             add_help=False,
@@ -88,7 +101,18 @@ class Parser(ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, with a value that begins like a negative number ("-1d") taken for a value."""
-        return super().parse_known_args(_joined(list(sys.argv[1:] if args is None else args)), namespace)
+        words = _joined(list(sys.argv[1:] if args is None else args))
+        for word in words[: _end(words)]:
+            # argparse drops a "--" from an option's value too, and hands over an empty list.
+            name, _, value = word.partition("=")
+            if value == "--" and name in self._option_string_actions:
+                self.error(f"argument {name}: expected one argument")
+        return super().parse_known_args(words, namespace)
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        """Help that cannot be written is an error; argparse passes over it."""
+        print(message, end="", file=file)
+        sys.stdout.flush()
 
     def error(self, message: str) -> NoReturn:
         """Raise the mistake as one line that ends in where to read on."""
@@ -114,7 +138,7 @@ def followed(mistake: str, more: str) -> str:
 
 def _joined(words: list[str]) -> list[str]:
     """Options and such values as one word each, up to a "--"; negative numbers argparse knows itself."""
-    end = words.index("--") if "--" in words else len(words)
+    end = _end(words)
     found: list[str] = []
     for word in words[:end]:
         if found and re.fullmatch(r"-\d+[^\d.].*", word) and re.fullmatch(r"--[^=]+", found[-1]):
@@ -122,6 +146,11 @@ def _joined(words: list[str]) -> list[str]:
         else:
             found.append(word)
     return found + words[end:]
+
+
+def _end(words: list[str]) -> int:
+    """Where the options end."""
+    return words.index("--") if "--" in words else len(words)
 
 
 def _explain(message: str) -> str:

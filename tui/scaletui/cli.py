@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 import scaletui
 from scaletui import commands
-from scaletui.arguments import Parser, followed
+from scaletui.arguments import Parser, followed, help_width
 from scaletui.text.language import LANGUAGES, set_language, tr
+from scaletui.text.printable import printable
 from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ScenarioError, UnknownNameError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Sequence
+    from typing import TextIO
 
 DEFAULT_COMMAND: Final = "budget"
 UNUSABLE_INPUT: Final = 2
@@ -29,19 +30,30 @@ BROKEN_PIPE: Final = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code: 0 done, 1 a failed check, 2 unusable input."""
     set_language()
+    _open_closed_streams()
     _tolerate_narrow_encodings()
     try:
         code = _dispatch(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
     except BrokenPipeError:
-        _silence_stdout()
+        _silence(sys.stdout)
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
     except (ScenarioError, OSError, UnicodeError) as error:
-        print(f"scaletui: {_one_line(error)}", file=sys.stderr)
+        _complain(f"scaletui: {_one_line(error)}")
         return UNUSABLE_INPUT
     return code
+
+
+def _complain(line: str) -> None:
+    """Where the line cannot be written either, the exit code alone has to tell."""
+    for stream, text in ((sys.stdout, ""), (sys.stderr, f"{line}\n")):
+        try:
+            stream.write(text)
+            stream.flush()
+        except OSError:
+            _silence(stream)
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -99,16 +111,16 @@ def _main_parser() -> Parser:
 
 def _listed(name: str, width: int) -> str:
     """The command and what it does, wrapped under itself."""
-    room = get_terminal_size().columns - width - 4
+    room = help_width() - width - 2
     first, *more = wrap(tr(commands.load(name).HELP), room)
     return "\n".join((f"  {name:<{width}}{first}", *(" " * (width + 2) + line for line in more)))
 
 
 def _one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+        return printable(f"{os.fsdecode(error.filename)}: {error.strerror}")
     text = refusal(error) if isinstance(error, ScenarioError) else str(error)
-    return " ".join(followed(text, _where_listed(error)).split())
+    return printable(" ".join(followed(text, _where_listed(error)).split()))
 
 
 def _where_listed(error: BaseException | None) -> str:
@@ -123,6 +135,13 @@ def _where_listed(error: BaseException | None) -> str:
     return "" if found is None else tr("{command} lists them all", command=found)
 
 
+def _open_closed_streams() -> None:
+    """What a shell has closed (">&-") goes nowhere, and no file that is opened later takes its place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  (until the end)
+
+
 def _tolerate_narrow_encodings() -> None:
     """A terminal that lacks a letter shows a question mark instead of ending the program."""
     for stream in (sys.stdout, sys.stderr):
@@ -130,6 +149,6 @@ def _tolerate_narrow_encodings() -> None:
             stream.reconfigure(errors="replace")
 
 
-def _silence_stdout() -> None:
-    """Let the interpreter's last flush go nowhere: the reader has left."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _silence(stream: TextIO) -> None:
+    """Let the interpreter's last flush go nowhere: nobody reads it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.commands.scenario_options import add_scenario_options, asks_scenario, scenario_from
 from scaletui.options import MODES, ScreenOptions
 from scaletui.text.language import N_
-from scaletui_engine.errors import ValueRangeError
+from scaletui_engine.errors import ValueRangeError, brief
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -18,6 +18,8 @@ HELP: Final = N_("open the screen on this mode")
 
 FPS: Final = 10
 FPS_OVER_SSH: Final = 4
+MOST_FPS: Final = 240
+"""No terminal draws more, and no float holds every number that can be typed."""
 ANSWERS_PER_S: Final = 60
 """What moves by itself keeps to the frames asked for; a key is not made to wait for the next of them."""
 
@@ -36,6 +38,8 @@ def screen_options(args: Namespace, environ: Mapping[str, str]) -> ScreenOptions
     """The options of a command line; commands that end in the screen use it too. Raises ScenarioError."""
     if args.fps is not None and args.fps < 1:
         raise ValueRangeError(f"--fps {args.fps} < 1", "--fps 1")
+    if args.fps is not None and args.fps > MOST_FPS:
+        raise ValueRangeError(f"--fps {brief(args.fps)} > {MOST_FPS}", f"--fps {MOST_FPS}")
     remote = "SSH_CONNECTION" in environ or "SSH_TTY" in environ
     with_scenario = "scenario" in args and asks_scenario(args)
     return ScreenOptions(
