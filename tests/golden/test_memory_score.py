@@ -135,3 +135,23 @@ def test_no_row_however_odd_costs_more_than_itself() -> None:
         assert line.predicted is None or isfinite(line.predicted)
         assert line.status != "inexpressible" or line.reason
     json.dumps(report.as_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"model": "Qwen3-8B"},
+        {"layers": 27, "hidden": 2048, "heads": 16, "ffn": 11264, "vocab": 163840, "model": "one of ours"},
+    ],
+    ids=["in-the-catalogue", "spelled-out"],
+)
+@pytest.mark.parametrize(("off", "status"), [(1.02, "ok"), (0.98, "ok"), (1.05, "off")])
+def test_a_bridge_row_whose_model_is_given_is_gated(model: dict[str, Any], off: float, status: str) -> None:
+    """At most 3 percent, whichever way the model is given; what is measured decides, not what is said."""
+    row = next(row for row in _rows("memory.json") if row["id"] == "mbridge-moonlight16b-none")
+    config = {**row["config"], "ep": 1, "dp": 4, **model}
+    (blind,) = score([{**row, "config": config, "measured_gb": None}]).records
+    assert blind.predicted is not None
+    report = score([{**row, "config": config, "measured_gb": blind.predicted * off}])
+    assert (report.records[0].group, report.records[0].status) == ("mbridge", status)
+    assert report.holds is (status == "ok")

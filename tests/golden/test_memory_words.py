@@ -21,6 +21,7 @@ from scoring.memory_plan import gpus_of  # noqa: E402
 
 from scaletui_engine.plan import Recompute, Strategy  # noqa: E402
 from scaletui_engine.runtime import CpExchange, LossKernel, OptimizerLoop  # noqa: E402
+from scaletui_engine.tensors import count_parameters  # noqa: E402
 from scaletui_engine.units import GIB  # noqa: E402
 
 if TYPE_CHECKING:
@@ -129,20 +130,50 @@ def test_experts_are_read_without_latent_attention() -> None:
     assert (moe.experts, moe.topk, moe.ffn) == (8, 2, 1024)
 
 
-@pytest.mark.parametrize(
-    ("name", "layers", "hidden"),
-    [
-        ("meta-llama/Llama-3.1-8B-Instruct", 32, 4096),
-        ("Llama 3 8B", 32, 4096),
-        ("deepseek_v3 16B", 27, 2048),
-        ("deepseek-ai/DeepSeek-V3", 61, 7168),
-        ("Gemma-2-9B", 42, 3584),
-    ],
-)
-def test_models_are_found_however_they_are_written(name: str, layers: int, hidden: int) -> None:
-    arch = named_arch(name)
+NAMES = [
+    ("meta-llama/Llama-3.1-8B-Instruct", 8.03),
+    ("meta-llama/Meta-Llama-3-8B", 8.03),
+    ("Llama 3 8B", 8.03),
+    ("llama3_8b", 8.03),
+    ("llama-3_1-70b", 70.55),
+    ("Llama3-405B", 405.85),
+    ("LLaMA 7B", 6.74),
+    ("huggyllama/llama-65b", 65.29),
+    ("lmsys/vicuna-13b-v1.5", 13.02),
+    ("codellama/CodeLlama-34b-Instruct-hf", 33.74),
+    ("Llama 4 Scout", 107.77),
+    ("mistralai/Mistral-7B-Instruct-v0.2", 7.24),
+    ("Mixtral 8x22B", 140.62),
+    ("Qwen/Qwen2.5-7B-Instruct", 7.62),
+    ("Qwen2-7B", 7.62),
+    ("Qwen2.5-Coder-7B", 7.62),
+    ("Qwen/Qwen3-32B", 32.76),
+    ("qwen3_14b", 14.77),
+    ("deepseek_v3 16B", 15.71),
+    ("deepseek-ai/DeepSeek-V2-Lite", 15.71),
+    ("deepseek-ai/DeepSeek-V3", 671.03),
+    ("Gemma-2-9B", 9.24),
+    ("google/gemma-7b-it", 8.54),
+    ("google/gemma-3-4b-pt", 3.88),
+    ("microsoft/phi-4", 14.66),
+    ("Phi-3-mini-4k-instruct", 3.82),
+    ("tiiuae/falcon-7b", 6.92),
+    ("bigscience/bloom-7b1", 7.07),
+    ("GPT-2 XL", 1.56),
+]
+
+
+@pytest.mark.parametrize(("name", "billions"), NAMES)
+def test_models_are_found_however_they_are_written(name: str, billions: float) -> None:
+    """By the parameters that their publishers count."""
+    arch = named_arch(name.lower())
     assert arch is not None
-    assert (arch.layers, arch.hidden) == (layers, hidden)
+    assert count_parameters(arch).total / 1e9 == pytest.approx(billions, rel=2e-3)
+
+
+@pytest.mark.parametrize("name", ["gemma", "Phi", "bert-large", "bigscience/T0_3B", "", "a model of ours"])
+def test_a_family_is_no_model(name: str) -> None:
+    assert named_arch(name.lower()) is None
 
 
 def test_adapters_have_the_rank_and_the_targets_of_the_record() -> None:

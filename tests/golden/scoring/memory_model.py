@@ -50,8 +50,6 @@ def is_given(config: Config) -> bool:
 
 def recipe_of(config: Config) -> dict[str, Any]:
     """What the published recipe of a model sets, where its record says nothing."""
-    if all(whole(config, name) is not None for name in DIMENSIONS):
-        return {}
     named = next((name for name in _candidates(text(config, "model")) if name in _PUBLIC), None)
     return {} if named is None else dict(_PUBLIC[named].get("recipe") or {})
 
@@ -86,15 +84,25 @@ def _candidates(name: str) -> list[str]:
 
 
 def _squeezed(name: str) -> str:
-    """Letters and digits alone, without the words that only say how the weights were tuned."""
-    plain = re.sub(r"[-_ ](instruct|base|chat|hf|it|v0\.\d)$", "", name.lower())
-    return re.sub(r"[^a-z0-9]", "", plain)
+    """Letters and digits alone, without the words that only say who made a model or how it was tuned."""
+    plain = re.sub(r"^(meta|facebook|huggyllama)[-_ ](?=\w)", "", name.lower())
+    while (shorter := re.sub(_TUNED, "", plain)) != plain:
+        plain = shorter
+    return re.sub(r"[^a-z0-9]", "", plain).replace("qwen25coder", "qwen25")
 
 
+_TUNED = r"[-_ ](instruct|base|chat|hf|it|pt|python|beta|\d+k|v[01]\.\d)$"
 _NAMES = {
-    **{_squeezed(name): name for name in model_ids()},
-    "gpt3175b": "gpt3-175b", "mistral7bv01": "mistral-7b", "llama3370b": "llama3.1-70b",
+    **{_squeezed(name): name for name in (*_PUBLIC, *model_ids())},
+    "gpt3175b": "gpt3-175b", "llama3370b": "llama3.1-70b", "llama31nemotron70b": "llama3.1-70b",
     "deepseekv316b": "deepseek-v2-lite-16b", "deepseekv3": "deepseek-v3-671b",
+    "qwen205b": "qwen2.5-0.5b", "qwen215b": "qwen2.5-1.5b", "qwen27b": "qwen2.5-7b",
+    "qwen272b": "qwen2.5-72b", "vicuna7b": "llama-7b", "vicuna13b": "llama-13b", "zephyr7b": "mistral-7b",
+    "phi3mini": "phi-3.5-mini", "phi4": "phi-4-14b", "gpt2": "gpt2-124m", "gpt2xl": "gpt2-xl-1558m",
+    "gpt2medium": "gpt2-medium-350m", "gpt2large": "gpt2-large-774m", "bloom7b1": "bloomz-7b1",
+    "llama4scout": "llama4-scout-17b-16e", "llama417bx16e": "llama4-scout-17b-16e",
+    "llama4maverick": "llama4-maverick-17b-128e", "llama417bx128e": "llama4-maverick-17b-128e",
+    "moonlight16ba3b": "moonlight-16b", "megatronturingnlg530b": "megatron-530b",
 }  # fmt: skip
 """Names as they are squeezed, and those of the same dimensions under another one."""
 

@@ -46,6 +46,9 @@ ONE_ROOT = ("in root fsdp unit", "in the root unit")
 SPLIT_ROOT = ("lm_head is its own fsdp unit", "more memory efficient fsdp wrapping")
 MEGATRON = (Framework.MEGATRON, Framework.MEGATRON_LEGACY)
 OF_MEGATRON = ("megatron", "mbridge", "simumax", "mcore", "nemo", "transformerengine", "transformer engine")
+PERFORMANCE = "nemo-mbridge-perf"
+"""Megatron-Bridge's performance recipes reduce 16-bit gradients (perf_recipes/_common.py,
+`grad_reduce_in_fp32 = False`)."""
 TWO_CHUNKS = r"interleaved|looped|zb-?v|v-?half|v-?min|dualpipe-?v"
 """Schedules of several chunks a rank: as many as their reports have where they do not say."""
 OF_HUGGING_FACE = (
@@ -65,7 +68,7 @@ def plan_of(record: Record, arch: Arch) -> Plan:
     return Plan(
         axes=axes,
         strategy=strategy,
-        precision=_precision(config, framework),
+        precision=_precision(record, framework),
         optimizer=optimizer_of(config),
         recompute=recompute_of(config, framework),
         offload=_offload(config),
@@ -187,9 +190,11 @@ def _zero_stage(config: Config) -> int | None:
     return stage
 
 
-def _precision(config: Config, framework: Framework) -> str:
+def _precision(record: Record, framework: Framework) -> str:
+    config = record.config
     if framework in MEGATRON:
-        return megatron_precision(config, str(recipe_of(config).get("precision", "megatron")))
+        usual = "zero" if PERFORMANCE in record.source else "megatron"
+        return megatron_precision(config, str(recipe_of(config).get("precision", usual)))
     if framework is Framework.DEEPSPEED:
         return "fp32" if "32" in text(config, "param_dtype") else "bf16-mixed"
     return torch_precision(config)
