@@ -1,10 +1,14 @@
 """The accelerators of `gpus.json`.
 
 A marketed "80 GB" of device memory is 80 x 2^30 bytes: torch finds 79.11 GiB (84.9e9 bytes) on an H100
-(vllm-project/vllm#27508) and nvidia-smi 183,359 MiB (192.3e9 bytes) on a B200 of "180 GB"
-(NVIDIA/TensorRT-LLM#10278), more than the decimal reading could hold and a little less than the binary
-one, of which ECC, page tables and firmware keep a part. `usable_bytes` carries the driver's figure where a
-source gives it; drivers differ by a few tenths of a GiB.
+(vllm-project/vllm#27508) and 178.35 GiB (191.5e9 bytes) on a B200 of "180 GB" (pytorch/ao#4002), more than
+the decimal reading could hold and a little less than the binary one, of which ECC, page tables and firmware
+keep a part. `usable_bytes` carries the total of `torch.cuda.mem_get_info` or the like where a source gives
+it, not nvidia-smi's, which counts what the driver reserves (179.06 GiB on that B200); drivers differ by a
+few tenths of a GiB, and ECC on a board of GDDR takes a sixteenth.
+
+Without a figure: a module or chip that is two devices to its framework (MI250X, TPU v3 and v7x), and Gaudi
+3, of which only a rounded one was found.
 
 Bandwidths are for one direction. A field that its entry lists as `unchecked` has no source of its own.
 """

@@ -13,6 +13,7 @@ from scaletui_engine.live.architecture import UnreadableError, read_architecture
 from scaletui_engine.model import Model
 from scaletui_engine.plan import Axes, Offload, Plan, Strategy
 from scaletui_engine.scenario import Scenario
+from scaletui_engine.units import GIB
 from scaletui_engine.validate import problem
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ ASSUMED_GPU: Final = "h100-sxm"
 """Where the job has no device, or one that no entry of the catalogue is as large as."""
 ALIKE: Final = 0.04
 """A device is that of the catalogue whose size is this close."""
+DRIVERS_DIFFER: Final = GIB // 10
+"""Of one GPU's sizes under two drivers. So near the assumed one, an H800 or H100 PCIe is not told apart."""
+_VENDORS: Final = ("NVIDIA", "AMD")
+"""Whose devices a probe of torch's can be on: a TPU of 31.75 GiB is not a V100."""
 _RECIPES: Final[dict[tuple[str, str | None], str]] = {
     ("float32", None): "fp32",
     ("float32", "float32"): "fp32",
@@ -178,11 +183,15 @@ def optimizer_of(plan: JobPlan) -> str | None:
 
 
 def device_of(size: int | None) -> Gpu:
-    """The GPU of the catalogue that is as large; a nameless one of that size where none is."""
+    """The GPU whose driver reports about as much; a nameless one of that size where none does."""
     if not size:
         return load_gpu(ASSUMED_GPU)
     known = [load_gpu(name) for name in gpu_ids()]
-    nearest = min(known, key=lambda gpu: (abs(gpu.capacity_bytes - size), gpu.id != ASSUMED_GPU))
+    known = [gpu for gpu in known if gpu.vendor in _VENDORS and not gpu.capacity_is_nominal]
+    nearest = min(known, key=lambda gpu: abs(gpu.capacity_bytes - size))
+    assumed = load_gpu(ASSUMED_GPU)
+    if abs(assumed.capacity_bytes - size) <= DRIVERS_DIFFER:
+        nearest = assumed
     if abs(nearest.capacity_bytes - size) <= ALIKE * size:
         return replace(nearest, usable_bytes=size, usable_source="the driver of the job's machine")
     return replace(nearest, id="device", name="device", memory_bytes=size, usable_bytes=size)

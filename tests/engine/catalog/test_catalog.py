@@ -45,13 +45,36 @@ def test_gpus_have_sources_and_sane_numbers(gpu: str) -> None:
 
 USABLE = [
     ("h100-sxm", 79.11), ("h100-sxm-96-500w", 95.0396), ("a100-sxm-80", 79.25), ("a100-sxm-40", 39.50),
-    ("t4", 14.75), ("rtx4090", 23.64), ("mi355x", 287.98),
+    ("t4", 14.75), ("rtx4090", 23.64), ("mi355x", 287.98), ("l40s", 44.42), ("b200", 178.35),
+    ("b300", 267.69), ("gb200", 184.31), ("gb300", 276.50), ("h200-sxm", 143_156 / 1024),
+    ("v100-sxm2-16", 16_160 / 1024), ("a10g", 22_587 / 1024), ("a6000", 48_670 / 1024), ("tpu-v5p", 95.74),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("gpu", "gib"), USABLE)
 def test_what_the_driver_reports(gpu: str, gib: float) -> None:
     assert load_gpu(gpu).capacity_bytes == round(gib * GIB)
+
+
+EXACT = [
+    ("a40", 47_697_690_624), ("mi300x", 206_141_652_992), ("trn2", 103_079_215_104),
+    ("tpu-v6e", 33_550_237_696),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("gpu", "bytes_"), EXACT)
+def test_a_figure_in_bytes_is_kept_to_the_byte(gpu: str, bytes_: int) -> None:
+    assert load_gpu(gpu).capacity_bytes == bytes_
+
+
+def test_a_chip_of_two_devices_has_no_figure_of_its_own() -> None:
+    nominal = {name for name in gpu_ids() if load_gpu(name).capacity_is_nominal}
+    assert nominal == {"mi250x", "tpu-v3", "tpu-v7x", "gaudi3"}
+
+
+def test_a_driver_keeps_little_of_the_nominal_size() -> None:
+    kept = {name: 1 - load_gpu(name).capacity_bytes / load_gpu(name).memory_bytes for name in gpu_ids()}
+    assert [name for name, part in kept.items() if not 0 <= part < 0.09] == []
 
 
 def test_an_nvlink_domain_is_not_a_node() -> None:

@@ -30,6 +30,7 @@ from scaletui_engine.memory.evaluation import evaluate
 from scaletui_engine.model import Arch
 from scaletui_engine.plan import Axes, Strategy
 from scaletui_engine.tensors import tensors
+from scaletui_engine.units import MIB
 
 TWO = Batch(2, 64)
 EVEN = Arch(4, 256, 4, 2, 64, 512, 1000)
@@ -212,7 +213,11 @@ def test_precisions(kept: str, computed: str | None, wanted: str | None) -> None
     ("size", "wanted"),
     [
         (85_094_039_552, "a100-sxm-80"),
-        (80 * GIB, "h100-pcie"),
+        (80 * GIB, "a100-sxm-80"),
+        (81_008 * MIB, "h100-sxm"),
+        (85_029_158_912, "h100-sxm"),
+        (32_510 * MIB, "v100-sxm2-32"),
+        (143_156 * MIB, "h200-sxm"),
         (42_412_802_048, "a100-sxm-40"),
         (7 * GIB, "device"),
         (None, "h100-sxm"),
