@@ -10,11 +10,11 @@ import pytest
 
 from scaletui_engine.catalog import load_model
 from scaletui_engine.defaults import Choices, scenario_from
+from scaletui_engine.lesson import memory_calculator
 from scaletui_engine.memory import evaluate
 from scaletui_engine.memory.contents import Contents, contents_of
 from scaletui_engine.memory.conventions.accelerate import training_usage
 from scaletui_engine.memory.conventions.deepspeed import DeepspeedCase, zero2_documented, zero2_needs
-from scaletui_engine.memory.explain import explain
 from scaletui_engine.memory.host import host_budget
 from scaletui_engine.memory.inflight import Pipeline, in_flight
 from scaletui_engine.memory.load import load_of
@@ -53,37 +53,43 @@ def _term(scenario: Scenario, name: str) -> int:
     return max(moment.pool(name) for moment in moments(_ranks(scenario)[0]))
 
 
-def _expert_bytes(topk: int, ep: int) -> dict[str, int]:
-    """Saved tensors of an expert layer of Mixtral with that topk and ep."""
+def _layer_bytes(**moe: int) -> dict[str, int]:
+    """Saved tensors of a layer of Mixtral with other experts; of its dense layer with topk=0."""
+    ep = moe.pop("ep", 1)
     scenario = scenario_from(Choices("mixtral-8x7b", "h100-sxm", 8, ep=ep))
     arch = scenario.model.arch
     assert arch.moe is not None
-    changed = replace(arch, moe=replace(arch.moe, topk=topk))
+    changed = replace(arch, moe=replace(arch.moe, **moe) if moe["topk"] else None)
     kind = contents_of(load_of(changed, scenario.plan))[0].layers[0][0]
     return {saved.name: saved.bytes for saved in kind.activations.everything}
 
 
-INNER = ("moe.activation_input", "moe.down_input", "moe.gate_output")
+INNER = ("activation_input", "down_input", "gate_output")
+ROUTED = (*(f"moe.{name}" for name in INNER), "moe.permuted_input", "moe.expert_output")
 
 
 @pytest.mark.parametrize("ep", [1, 2, 8])
-def test_megatron_1784_experts_are_topk_times_the_dense_mlp(ep: int) -> None:
-    saved = _expert_bytes(2, ep)
-    arch = load_model("mixtral-8x7b").arch
-    dense = 4 * 4096 * arch.ffn * 2
-    assert sum(saved[name] for name in INNER) == 2 * dense
+@pytest.mark.parametrize("topk", [1, 2, 4])
+def test_megatron_1784_experts_are_topk_times_the_dense_mlp(topk: int, ep: int) -> None:
+    """However many ranks share them: each gets as many tokens as it has, topk times."""
+    saved, dense = _layer_bytes(topk=topk, ep=ep), _layer_bytes(topk=0)
+    assert {name: saved[f"moe.{name}"] for name in INNER} == {
+        name: topk * dense[f"mlp.{name}"] for name in INNER
+    }
+    tokens, experts = 4096, 8
+    assert saved["moe.router_scores"] == 4 * experts * tokens
 
 
 def test_megatron_6782_doubling_topk_doubles_the_experts_alone() -> None:
-    two, four = _expert_bytes(2, 1), _expert_bytes(4, 1)
-    routed = (*INNER, "moe.permuted_input", "moe.expert_output")
-    assert all(four[name] == 2 * two[name] for name in routed)
-    assert all(four[name] == two[name] for name in two if name not in routed)
+    two, four = _layer_bytes(topk=2), _layer_bytes(topk=4)
+    assert {name: four[name] / two[name] for name in two} == {
+        name: 2 if name in ROUTED else 1 for name in two
+    }
 
 
-def test_megatron_bridge_5077_the_heaviest_stage_not_the_mean() -> None:
-    """Its own test: 8 layers as 1, 2, 2 and 3; the last stage has 9,952 parameters, the mean far fewer."""
-    toy = Arch(8, 16, 4, 4, 4, 64, 32, norm=Norm.LAYERNORM, gated=False, act="gelu")
+def _uneven(moe: Moe | None) -> list[int]:
+    """Parameters of each stage of 8 small layers that lie 1, 2, 2 and 3 on 4 stages."""
+    toy = Arch(8, 16, 4, 4, 4, 64, 32, norm=Norm.LAYERNORM, gated=False, act="gelu", moe=moe)
     plan = Plan(
         Axes(pp=4),
         Strategy.ZERO1,
@@ -91,9 +97,33 @@ def test_megatron_bridge_5077_the_heaviest_stage_not_the_mean() -> None:
         global_batch=4,
         runtime=Runtime(vocab_multiple=1),
     )
-    counts = [rank.layers_numel + rank.root_numel for rank in contents_of(load_of(toy, plan))]
+    return [rank.layers_numel + rank.root_numel for rank in contents_of(load_of(toy, plan))]
+
+
+def test_megatron_bridge_5077_the_heaviest_stage_not_the_mean() -> None:
+    """Its own test: the last stage has 9,952 parameters; a mean of layers and the last norm, and one of the
+    two 32 by 16 matrices of the ends, gave 6,792."""
+    counts = _uneven(None)
     assert max(counts) == counts[3] == 9952
-    assert sum(counts) / 4 < 6792
+    assert (sum(counts) - 2 * 32 * 16) / 4 + 32 * 16 == 6792
+    layer = counts[1] // 2
+    assert counts[0] == layer + 32 * 16
+
+
+def test_megatron_bridge_5077_layers_of_experts_where_they_lie() -> None:
+    """Three dense layers first: the two stages of experts alone differ by one such layer and the head."""
+    dense, mixed = _uneven(None), _uneven(Moe(experts=4, topk=1, ffn=32, first_dense=3))
+    assert mixed[:2] == dense[:2]
+    experts = 4 * 2 * 16 * 32 + 4 * 16 - 2 * 16 * 64
+    assert [more - plain for more, plain in zip(mixed, dense, strict=True)] == [
+        0,
+        0,
+        2 * experts,
+        3 * experts,
+    ]
+
+
+def test_megatron_bridge_5077_the_budget_is_that_of_the_heaviest_stage() -> None:
     choices = Choices("llama3.2-1b", "h100-sxm", 4, pp=4, layer_split=(2, 4, 4, 6))
     weights = [rank.states.weights for rank in _ranks(scenario_from(choices))]
     budget = evaluate(scenario_from(choices))
@@ -183,6 +213,15 @@ def test_llm_analysis_19_27_two_norms_a_layer_whole_on_every_tp_rank() -> None:
     head = next(unit for unit in rank.ends if unit.name == "head")
     in_all = 32 * sum(norms) + sum(tensor.numel for tensor in head.tensors if tensor.name == "norm")
     assert in_all * precision("megatron").adam_bytes == 65 * 4096 * 18
+
+
+@pytest.mark.parametrize("tp", [1, 2, 4])
+def test_llm_analysis_19_a_norm_with_a_bias_has_twice_as_many_numbers(tp: int) -> None:
+    toy = Arch(8, 16, 4, 4, 4, 64, 32, norm=Norm.LAYERNORM, gated=False, act="gelu")
+    plan = Plan(Axes(tp=tp), Strategy.ZERO1, global_batch=4, runtime=Runtime(vocab_multiple=1))
+    (rank,) = contents_of(load_of(toy, plan))
+    norms = [tensor.numel for tensor in rank.layers[0][0].unit.tensors if "norm" in tensor.name]
+    assert sum(norms) == 2 * 2 * 16
 
 
 def test_zero_bubble_36_63_zbv_holds_embedding_and_head_on_rank_0() -> None:
@@ -321,17 +360,29 @@ def test_playbook_sequence_parallelism_divides_the_scores_too() -> None:
     assert scores == 5 * 96 * 2048 * 2048 // 8
 
 
-def test_the_lesson_leaves_out_what_is_whole_for_a_moment() -> None:
-    arch = load_model("llama2-70b").arch
-    params = count_parameters(arch).total
-    lesson = 12 * 70_000_000_000 / 8
-    assert round(lesson / GB) == 105
-    choices = Choices("llama2-70b", "h100-sxm", 8, precision="lesson", layer_split=Split.EVEN)
-    parts = explain(scenario_from(choices))
-    states = sum(item.bytes for item in parts.items if item.part in ("weights", "gradients", "optimizer"))
-    assert states <= 12 * params / 8
-    assert parts.of("unsharded")
-    assert parts.of("activations")
+def test_the_lesson_counts_twelve_bytes_a_parameter_and_nothing_that_is_whole_for_a_moment() -> None:
+    """70 B on 8 GPUs are 105 GB by its calculator; of 7 B it counts 56 GB of Adam, where its text has 28."""
+    states = memory_calculator(70, num_gpus=8, sharding="fsdp")
+    assert states["weights_gb"] + states["gradients_gb"] + states["optimizer_gb"] == pytest.approx(105)
+    assert [memory_calculator(size)["optimizer_gb"] for size in (7, 70)] == [56, 560]
+    sequence = memory_calculator(7, hidden_dim=4096, num_layers=1)
+    assert sequence["activations_gb"] * GB == 2048 * 4096 * 4 * 2
+
+
+def test_the_lessons_recipe_has_no_master_weights_and_is_shown_with_what_it_leaves_out() -> None:
+    params = count_parameters(load_model("llama2-70b").arch).total
+    taught, real = (
+        evaluate(
+            scenario_from(Choices("llama2-70b", "h100-sxm", 8, precision=recipe, layer_split=Split.EVEN))
+        )
+        .stages[0]
+        .parts
+        for recipe in ("lesson", "bf16-mixed")
+    )
+    assert taught.weights + taught.optimizer == pytest.approx(10 * params / 8, rel=1e-3)
+    assert taught.master_weights == 0
+    assert real.weights + real.master_weights == pytest.approx(4 * params / 8, rel=1e-3)
+    assert min(taught.unsharded, real.unsharded) > 0, "a layer is whole for a moment, in either"
 
 
 def test_runtime_defaults_are_the_frameworks_own() -> None:
