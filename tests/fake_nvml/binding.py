@@ -160,6 +160,9 @@ def from_environment() -> FakeNvml:
             gpu.refused["nvmlDeviceGetMemoryInfo"] = NOT_SUPPORTED
     if mode == "hang":
         nvml.hanging = {nvml.gpus[1].uuid}
+    if mode == "foreign":
+        for gpu in nvml.gpus:
+            gpu.processes = {4_000_000: 30 * GIB}
     gate = os.environ.get("FAKE_NVML_GATE")
     if gate:
         nvml.stops.set()

@@ -1,22 +1,40 @@
 """Public reports about live monitors, each a test named after its source.
 
-    9   nvitop#106, process-exporter#358    tests/engine/live/test_reports.py
+    1   nvitop#134, nvtop#149               engine/live/driver: test_matching.py, test_real_binding.py;
+                                            tui/live: test_driver_views.py, test_reports_terminal.py
+    2   nvitop#139, gpustat#125             driver/test_nvml_source.py, test_real_binding.py;
+                                            tui/live/test_driver_watcher.py
+    3   nvtop#426, gpustat#179              driver/test_nvml_source.py, test_real_binding.py;
+                                            tui/live/test_driver_views.py
+    4   gpustat#54, netdata#14522           driver/test_nvml_source.py; test_driver_terminal.py,
+                                            test_reports_terminal.py; what it costs: bench/live_viewers.py
+    5   nvtop#365, nvitop#17, #63, #65      test_reports_views.py, test_driver_terminal.py
+    6   nvtop#139                           test_driver_terminal.py, test_driver_watcher.py; in
+                                            milliseconds: bench/live_viewers.py
+    7   pynvml#28, wandb#538, monarch#4628  test_reports_devices.py, driver/test_matching.py
+    8   nvtop#256, nvitop#5                 driver/test_nvml_source.py, test_matching.py; test_driver_views.py
+    9   nvitop#106, process-exporter#358    engine/live/test_reports.py; tui/live: test_ends.py,
+                                            test_reports_views.py
     10  Lightning#189, mlperf-common#23     bench/probe_cost.py: times belong to no test
-    14  Megatron-Bridge#3164                tests/engine/live/test_reports.py: the worst rank first
+    14  Megatron-Bridge#3164                engine/live/test_order.py: the worst rank first
     15  pytorch#153571                      here
     16  memray#846, #925, #668, #443, #723  here: nothing attaches; each target gets its one-line reason
     17  py-spy#12, #8, #68; debugpy#578     here
     18  cpython#143511                      here: no script is sent into a process
-    19  dynolog#280, #286, #208             here, and tests/engine/live/test_reports.py
-    23  tmux#2901, #4610; trzsz-ssh#207     tests/tui/live/test_live_terminal.py, terminal/test_app_bytes.py
-    25  pytorch#138957, atop PR#345         test_reports_jobs.py; DataLoader's workers: test_single_process.py
+    19  dynolog#280, #286, #208             here, and engine/live/test_reports.py
+    22  pytorch#147179                      driver/test_layers.py; test_driver_views.py
+    23  tmux#2901, #4610; gpustat#100       tui/live: test_reports_terminal.py, test_live_terminal.py;
+                                            terminal/test_app_bytes.py
+    24  btop#1707, #851                     test_driver_terminal.py, test_driver_views.py
+    25  pytorch#138957, atop#345            test_reports_jobs.py; DataLoader's workers: test_single_process.py
     26  pytorch#149502, #117584             test_single_process.py: graphs and breaks; test_reports_jobs.py
-    29  wandb#10464, #5202                  test_reports_jobs.py: bytes of the rank, none of its workers
-    30  traceml's orphans                   test_reports_jobs.py, tests/tui/live/test_demo.py
+    28  ComfyUI-KJNodes#734                 tui/live/test_reports_files.py: nothing unpickles
+    29  wandb#10464, #5202                  test_reports_jobs.py: bytes of the rank, none of its workers;
+                                            test_reports_views.py: shares beside bytes
+    30  traceml's orphans                   test_reports_jobs.py; tui/live/test_demo.py
     31  hypno on FSDP2 ranks                test_reports_jobs.py
 
-Numbers 1 to 8, 22 and 24 are of drivers: tests/engine/live/driver. Numbers 11, 12, 13 and 28 are of allocator
-snapshots, 20, 21 and 27 of several nodes: the live mode has neither.
+Numbers 11, 12 and 13 are of allocator snapshots, 20, 21 and 27 of several nodes: the live mode reads neither.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Reports 4, 23 and 30 on real terminals: what is started, written and left behind.
+"""Reports 1, 4, 23 and 30 on real terminals: what is started, written and left behind.
 
+    1   nvitop#134, nvtop#149             pids of another namespace, on the command line
     4   gpustat#54, netdata#14522         the screen starts no program; `live --once`: test_driver_terminal.py
     23  gpustat#100; tmux#2901, #4610     rows that go leave nothing, in `tmux -2` too; bytes through it
     30  traceml's orphans                 the demo's screen; `live` itself: tests/probe/test_reports_jobs.py
@@ -15,14 +16,16 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from fake_nvml.binding import uuid_of
 from live_rings import MadeUpJob
-from terminal.pseudo_terminal import PseudoTerminal, Setup
+from terminal.pseudo_terminal import ROOT, PseudoTerminal, Setup, environment
 from terminal.screen import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+TESTS = ROOT / "tests"
 LIVE = [sys.executable, "-m", "scaletui", "live", "--dir"]
 STATES = {"weights_host": 60, "gradients_host": 60, "optimizer_host": 124}
 LONG_OVER = {"created_wall_ns": 1, "created_monotonic_ns": 1, "pid_start_ticks": 1}
@@ -42,6 +45,33 @@ def take_away(folder: Path) -> None:
     for ring in folder.iterdir():
         if not ring.name.startswith(KEPT):
             ring.unlink()
+
+
+# 1
+
+
+def test_nvitop_134_nvtop_149_a_pid_of_another_namespace_is_the_ranks_and_no_failure(folder: Path) -> None:
+    gpu = {"device_type": "cuda", "device_uuid": uuid_of(0), "device_index": 0}
+    paths = (TESTS / "fake_nvml" / "as_pynvml", TESTS, *(ROOT / name for name in ("engine", "tui", "themes")))
+    variables = {"PYTHONPATH": ":".join(map(str, paths)), "FAKE_NVML_MODE": "foreign", "COLUMNS": "120"}
+    with MadeUpJob(folder, 1, **gpu) as job:
+        job.step(1, allocated=20 << 30, reserved=25 << 30, active=20 << 30, weights_device=9 << 30)
+        done = subprocess.run(
+            [*LIVE, str(folder), "--once"],
+            env=environment(Setup(environment=variables)),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line for line in done.stdout.splitlines() if "pid not in this namespace" in line]
+    assert len(rows) == 8
+    assert (
+        [row for row in rows if "no rank" not in row]
+        == [row for row in rows if "rank 0, pid" in row]
+        == rows[:1]
+    )
+    assert "No Such Process" not in done.stdout
 
 
 # 4
