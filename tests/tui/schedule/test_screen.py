@@ -80,6 +80,24 @@ async def test_the_timer_exists_only_while_time_runs(make_app: MakeApp) -> None:
         assert not screen(app).look.playback.playing
 
 
+async def test_a_hidden_screen_is_not_drawn(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time stops either way; only a list leaves something of the screen to be seen."""
+    app = make_app()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "space")
+        drawn: list[bool] = []
+        monkeypatch.setattr(screen(app), "redraw", lambda: drawn.append(screen(app).look.playback.playing))
+        shown = screen(app)
+        await press(pilot, "1")
+        assert not shown.look.playback.playing
+        assert drawn == []
+        app.switch_mode("schedule")
+        await press(pilot, "space")
+        drawn.clear()
+        await press(pilot, "t")
+        assert False in drawn
+
+
 @pytest.mark.parametrize("options", [{"motion": False}, {"fps": 0}], ids=str)
 async def test_reduced_motion_steps_by_key_alone(make_app: MakeApp, options: dict[str, object]) -> None:
     app = make_app(**options)

@@ -79,3 +79,25 @@ def test_a_complete_table_counts_no_more(scenario: Callable[..., Scenario]) -> N
     question = Question(scenario("1f1b", 4, 8))
     rows = table_screen_rows("all", Table(tuple(entries(question))), question, (Box(76, 40), Pen()))
     assert " of " not in "".join(span.text for span in rows[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "height", "shown"),
+    [
+        ("InterleavedZeroBubble", 20, "1-13 of 25 ▼"),
+        ("naive", 20, "13-25 of 25 ▲"),
+        ("zb-auto", 16, "6-15 of 25 ▲▼"),
+    ],
+)
+def test_a_list_that_is_longer_than_its_box_says_what_is_to_be_seen(
+    scenario: Callable[..., Scenario], name: str, height: int, shown: str
+) -> None:
+    question = Question(scenario("1f1b", 4, 8))
+    table = Table(tuple(entries(question)), name=name)
+    rows = table_screen_rows("all", table, question, (Box(76, height), Pen()))
+    title, _, *lines = ("".join(span.text for span in row) for row in rows)
+    assert f"by bubble   {shown} " in title
+    first, last = map(int, shown.split()[0].split("-"))
+    names = [entry.name for entry in table.sorted[first - 1 : last]]
+    assert [line[3:].split()[0] for line in lines[: len(names)]] == names
+    assert lines[len(names)].startswith("─ what it does ")

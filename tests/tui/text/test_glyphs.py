@@ -31,11 +31,11 @@ def test_every_character_is_one_cell_and_no_emoji(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_every_glyph_but_levels_and_corners_is_one_character(name: str) -> None:
+def test_every_glyph_that_stands_in_a_cell_is_one_character(name: str) -> None:
+    """Levels and corners are several; the sign of a pause stands among words."""
     texts = {field.name: getattr(SETS[name], field.name) for field in fields(SETS[name])}
-    single = {
-        key: text for key, text in texts.items() if isinstance(text, str) and key not in ("levels", "corners")
-    }
+    several = ("levels", "corners", "pause")
+    single = {key: text for key, text in texts.items() if isinstance(text, str) and key not in several}
     assert {key for key, text in single.items() if len(text) != 1} == set()
 
 
@@ -78,3 +78,9 @@ def test_a_segment_is_the_letter_and_then_the_shade(name: str, width: int, text:
 )
 def test_the_set_for_a_terminal(ascii_only: bool, hues: bool, glyphs: Glyphs) -> None:
     assert glyphs_for(ascii_only=ascii_only, hues=hues) is glyphs
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_play_and_pause_are_told_from_each_other_and_from_arithmetic(name: str) -> None:
+    assert SETS[name].pause != SETS[name].play
+    assert not {SETS[name].pause, SETS[name].play} & {"=", "-", "+"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from textual.screen import ModalScreen
+
 from scaletui.messages import Noticed
 from scaletui.screens.plan import PlanScreen
 from scaletui.screens.ticking import TickingScreen
@@ -64,8 +66,13 @@ class PlayerScreen(PlanScreen, TickingScreen):
         """Draw what the clock alone has changed."""
 
     def on_screen_suspend(self) -> None:
-        """Time stops while nobody sees it."""
-        self.look_at(replace(self.look, playback=paused(self.look.playback)))
+        """Time stops while nobody sees it; of a screen beneath a list the sign for that is seen."""
+        if not self.look.playback.playing:
+            return
+        self.look = replace(self.look, playback=paused(self.look.playback))
+        self._run_clock(False)
+        if isinstance(self.app.screen, ModalScreen):
+            self.redraw()
 
     def on_unmount(self) -> None:
         """The clock ends with its screen."""

@@ -125,7 +125,7 @@ ASCII: Final = Glyphs(
     bad="!",
     doubt="?",
     play=">",
-    pause="=",
+    pause="||",
     blocks=False,
     spells_actions=True,
 )

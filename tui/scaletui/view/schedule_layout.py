@@ -27,6 +27,8 @@ BARE: Final = 2
 MOST_STRIP: Final = 2
 FEW_WORDS: Final = 5
 """Rows for words that strips of all ranks leave; else they fold into one."""
+BIG_WORDS: Final = 4
+"""The same beneath a projector's lanes of two rows: axis, legend, cursor and bubble, a row each."""
 LEAST_PLAN: Final = 8
 """Rows for the plan's fields, where they stand below the lanes."""
 
@@ -62,9 +64,11 @@ def layout_of(sight: Sight, box: Box, pen: Pen, words: Sequence[int]) -> Layout:
 
 
 def _lanes_of(sight: Sight, box: Box, pen: Pen, words: Sequence[int]) -> Layout:
-    runs, tall = len(sight.picture.runs), 2 if pen.big else 1
+    runs = len(sight.picture.runs)
     titles = runs if runs > 1 else 0
     room = max(box.height - HEAD, runs * 2 + words[-1])
+    doubled = 2 * runs * sight.picture.ranks + titles + min(words[0], BIG_WORDS)
+    tall = 2 if pen.big and doubled <= room else 1
     lanes = (room - words[-1] - titles) // (runs * tall)
     if lanes < sight.picture.ranks and runs == 1 and sight.look.strips:
         lanes -= 1  # ranks are left out, or share a lane, anyhow: the chosen one keeps its strip
@@ -79,7 +83,8 @@ def _lanes_of(sight: Sight, box: Box, pen: Pen, words: Sequence[int]) -> Layout:
 def _with_strips(layout: Layout, rank: int, left: int, words: Sequence[int]) -> Layout:
     """A strip under every rank where that leaves room for words, else one under the chosen rank, or none."""
     ranks = tuple(group.start for group in layout.groups)
-    if len(ranks) == layout.groups[-1].stop - ranks[0] and left - len(ranks) >= min(words[0], FEW_WORDS):
+    least = min(words[0], BIG_WORDS if layout.tall > 1 else FEW_WORDS)
+    if len(ranks) == layout.groups[-1].stop - ranks[0] and left - len(ranks) >= least:
         spare = left - len(ranks) - _most(words, left - len(ranks))
         height = min(1 + spare // len(ranks), MOST_STRIP)
         return _taller(replace(layout, strips=ranks, strip=height), spare - (height - 1) * len(ranks))

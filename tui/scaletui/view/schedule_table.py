@@ -47,8 +47,8 @@ def schedule_table(title: str, table: Table, question: Question, room: tuple[Box
     box, pen = room
     shown, chosen = table.sorted, table.chosen
     first, last = window(max(len(shown), 1), table.place, box.height - HEADS)
-    marks = (pen.glyphs.up if first else "", pen.glyphs.down if last < len(shown) else "")
-    heads = [(box.width - 2, " ".join(filter(None, (_order(table), *marks))))]
+    place_text = _scrolled(first, last, len(shown), pen)
+    heads = [(box.width - 2, "   ".join(filter(None, (_order(table), place_text))))]
     ranks, microbatches = question.shape
     name = f"{title}: p {ranks}  m {microbatches}"
     lines = [_line(entry, question, pen, is_chosen=entry is chosen) for entry in shown[first:last]]
@@ -59,6 +59,14 @@ def schedule_table(title: str, table: Table, question: Question, room: tuple[Box
     place = table.place - first
     lit = [_lit(row) if at == place else row for at, row in enumerate(rows)]
     return (rule_row(name, box.width, pen, heads), head, *lit)[: box.height]
+
+
+def _scrolled(first: int, last: int, count: int, pen: Pen) -> str:
+    """Which lines are to be seen, and where the others are; an arrow alone would be one of the sorting."""
+    if last - first >= count:
+        return ""
+    marks = (pen.glyphs.up if first else "") + (pen.glyphs.down if last < count else "")
+    return f"{tr('{shown} of {ranks}', shown=f'{first + 1}-{last}', ranks=count)} {marks}"
 
 
 def _order(table: Table) -> str:
