@@ -56,7 +56,7 @@ _FORMULAS: Final = {
     "loss.plain": Formula("3 q T V", "torch: log-probabilities and two gradients"),
     "loss.upcast": Formula("12 T V", "torch: fp32 log-probabilities and two fp32 gradients"),
     "loss.upcast_kept": Formula("16 T V", "the same and the fp32 logits"),
-    "loss.chunked": Formula("2 q T V + 12 T V / chunks", "logits, their gradient, one chunk in fp32"),
+    "loss.chunked": Formula("(q + 4) T V + 4 T V / chunks", "logits, log-probabilities, one chunk in fp32"),
     "loss.chunked_head": Formula(
         "(12 + q) T V / chunks", "one chunk of logits and what its loss makes of it"
     ),

@@ -33,7 +33,8 @@ def loss_bytes(load: Load) -> int:
     logits = load.tokens * (ceil_div(load.vocab, load.tp) if kernel in SPLIT else load.vocab)
     chunks = load.plan.runtime.loss_chunks
     if kernel is LossKernel.CHUNKED:
-        return logits * 2 * item + ceil_div(logits * 3 * _FP32, chunks)
+        # At the last chunk: the logits, what every chunk's softmax keeps, and this chunk in fp32.
+        return logits * (item + _FP32) + ceil_div(logits * _FP32, chunks)
     if kernel is LossKernel.CHUNKED_HEAD:
         return ceil_div(logits * (3 * _FP32 + item), chunks)
     return logits * _bytes_a_logit(kernel, item)
@@ -45,7 +46,7 @@ def waiting_bytes(load: Load) -> int:
     if kernel is LossKernel.CHUNKED_HEAD:
         return 0
     logits = load.tokens * (ceil_div(load.vocab, load.tp) if kernel in SPLIT else load.vocab)
-    narrow = (LossKernel.FUSED, LossKernel.PLAIN, LossKernel.COMPILED, LossKernel.CHUNKED)
+    narrow = (LossKernel.FUSED, LossKernel.PLAIN, LossKernel.COMPILED)
     return logits * (2 * _FP32 if kernel is LossKernel.UPCAST_KEPT else item if kernel in narrow else _FP32)
 
 
