@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
 
 from scaletui import cli
 from scaletui.arguments import help_width
+from scaletui.commands import scenario_file
 from scaletui.text.language import set_language
 from scaletui.text.printable import printable
+from scaletui_engine.scenario_file import dump
+from scaletui_engine.scenarios import load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,6 +92,36 @@ def test_names_of_files_stay_on_the_line(option: str, name: str, capsys: pytest.
     scenario = () if option == "--scenario" else LLAMA
     line = complaint(capsys, "memory", *scenario, option, name)
     assert line == f"scaletui: {printable(name)}: No such file or directory"
+
+
+def test_a_pipe_that_nobody_writes_into_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(scenario_file, "WRITER_S", 0.0)
+    os.mkfifo(tmp_path / "pipe")
+    line = complaint(capsys, "memory", "--scenario", str(tmp_path / "pipe"))
+    assert line == f"scaletui: {tmp_path / 'pipe'}: nobody writes into this pipe"
+
+
+@pytest.mark.parametrize("wait_s", [0.0, 5.0], ids=["slow writer", "quick writer"])
+def test_a_pipe_is_read_to_its_end(
+    wait_s: float, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a shell's <(...) hands it over."""
+    monkeypatch.setattr(scenario_file, "WRITER_S", wait_s)
+    reader, writer = os.pipe()
+    text = dump(load_scenario("llama3-70b-16"))
+    thread = Thread(target=_write_all, args=(writer, text.encode()))
+    thread.start()
+    assert cli.main(["memory", "--scenario", f"/dev/fd/{reader}", "--json"]) == 0
+    thread.join()
+    os.close(reader)
+    assert json.loads(capsys.readouterr().out)["model"] == "llama3-70b"
+
+
+def _write_all(writer: int, data: bytes) -> None:
+    with os.fdopen(writer, "wb") as file:
+        file.write(data)
 
 
 @pytest.mark.parametrize("columns", ["0", "1", "2", "5", "20", "-3", "1000", "many"])

@@ -29,6 +29,7 @@ from scaletui.text.language import language, tr
 from scaletui.text.numbers import numbers_for
 from scaletui.theming import ThemedApp
 from scaletui.view.pen import Pen
+from scaletui.writing import write_whole
 from scaletui_engine.errors import UnknownNameError
 from scaletui_engine.scenario_file import dump
 from scaletui_engine.scenarios import load_scenario
@@ -269,7 +270,7 @@ class ScaletuiApp(ThemedApp[None]):
 
     def _write(self, path: str, text: str) -> None:
         try:
-            Path(path).write_text(text, encoding="utf-8")
+            write_whole(Path(path), text)
         except OSError as error:
             self.show(Notice(f"{error.strerror}: {path}", "error"))
         else:

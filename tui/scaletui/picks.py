@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from os.path import isfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scaletui.actions import actions_of
 from scaletui.state.picking import Item
 from scaletui.text.language import tr
+from scaletui.text.printable import printable
 from scaletui.view.footer import key_name
 from scaletui_engine.catalog import load_model, model_ids
 from scaletui_engine.scenarios import scenario_ids
@@ -14,8 +18,6 @@ from scaletui_engine.tensors import count_parameters
 from scaletui_themes import load_palette, theme_ids
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from scaletui.text.numbers import Numbers
 
 
@@ -34,11 +36,20 @@ def command_items(mode: str) -> tuple[Item, ...]:
 
 def scenario_items(folder: Path) -> tuple[Item, ...]:
     """The scenario files of a folder, then the shipped scenarios."""
-    files = sorted(path.name for path in folder.glob("*.toml") if path.name != "pyproject.toml")
     return (
-        *(Item(str(folder / name), name, tr("a file here")) for name in files),
+        *(Item(path, printable(Path(path).name), tr("a file here")) for path in _scenario_files(folder)),
         *(Item(name, name, tr("shipped")) for name in scenario_ids()),
     )
+
+
+def _scenario_files(folder: Path) -> list[str]:
+    """Files that may be read without waiting: no pipe, no device; none where the folder is gone."""
+    try:
+        with os.scandir(folder) as found:
+            files = [entry.path for entry in found if entry.name.endswith(".toml") and isfile(entry.path)]
+    except OSError:
+        return []
+    return sorted(path for path in files if Path(path).name != "pyproject.toml")
 
 
 def model_items(numbers: Numbers) -> tuple[Item, ...]:

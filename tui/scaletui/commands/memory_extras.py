@@ -77,7 +77,7 @@ def extras(args: Namespace, here: Answer) -> Extras:
         solution=None if args.solve is None else _solved(args.solve, scenario),
         fixes=fixes(scenario) if args.fix else None,
         other=None if args.compare is None else answer(_other(args.compare)),
-        host=_host(scenario) if args.host or is_offloaded(scenario) else None,
+        host=host_needs(scenario) if args.host or is_offloaded(scenario) else None,
         tools=_tools(scenario) if args.tools else None,
     )
 
@@ -132,7 +132,8 @@ def is_offloaded(scenario: Scenario) -> bool:
     return plan.offload is not Offload.NONE or plan.runtime.activation_offload
 
 
-def _host(scenario: Scenario) -> HostNeeds:
+def host_needs(scenario: Scenario) -> HostNeeds:
+    """What one node keeps in host memory, and what loading and saving want."""
     from scaletui.view.memory_report_host import HostNeeds
     from scaletui_engine.memory.host import host_budget, loading_needs
     from scaletui_engine.memory.saving import saving_needs

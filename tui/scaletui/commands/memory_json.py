@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.fixes import Fix
     from scaletui_engine.memory.solve import Solution
     from scaletui_engine.memory.timeline import StepTimeline
+    from scaletui_engine.scenario import Scenario
 
 
 def extras_json(args: Namespace, here: Answer, found: Extras) -> dict[str, Any]:
@@ -37,6 +38,13 @@ def extras_json(args: Namespace, here: Answer, found: Extras) -> dict[str, Any]:
     if found.tools is not None:
         keys["tools"] = [asdict(one) for one in found.tools]
     return keys
+
+
+def offload_json(scenario: Scenario) -> dict[str, Any]:
+    """The key that `scaletui memory --json` adds unasked: `host`, where something is offloaded."""
+    from scaletui.commands.memory_extras import host_needs, is_offloaded
+
+    return {"host": _host(host_needs(scenario))} if is_offloaded(scenario) else {}
 
 
 def _timeline(step: StepTimeline) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from select import select
 from typing import TYPE_CHECKING, Final
 
 from scaletui.arguments import UsageError
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
 LARGEST: Final = 1 << 20
 """Bytes of the longest scenario file: a device or a checkpoint given by mistake is not read to its end."""
+
+WRITER_S: Final = 5.0
+"""Seconds that a pipe's writer may take to open it."""
 
 
 def read_scenario(name: str) -> Scenario:
@@ -37,9 +42,31 @@ def _is_path(name: str) -> bool:
     return name.endswith(".toml") or os.sep in name or os.path.exists(name)
 
 
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _begun(handle: int) -> bytes:
+    """What had to be read of a pipe to see that somebody writes into it: none is waited for without end.
+
+    Raises UsageError.
+    """
+    if not stat.S_ISFIFO(os.fstat(handle).st_mode) or select([handle], [], [], WRITER_S)[0]:
+        return b""
+    try:
+        found = os.read(handle, 1)
+    except BlockingIOError:  # somebody holds it open and takes time
+        return b""
+    if not found:
+        raise UsageError(tr("nobody writes into this pipe"))
+    return found
+
+
 def _text(path: str) -> str:
-    with open(path, "rb") as file:
-        content = file.read(LARGEST + 1)
+    with open(path, "rb", opener=_opened) as file:
+        begun = _begun(file.fileno())
+        os.set_blocking(file.fileno(), True)
+        content = begun + file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise UsageError(tr("larger than 1 MiB: no scenario file"))
     try:

@@ -26,6 +26,7 @@ from scaletui.state.picking import Picking
 from scaletui.state.session import Notice
 from scaletui.state.study import study
 from scaletui.text.language import tr
+from scaletui.text.printable import printable
 from scaletui.text.refusals import refusal
 from scaletui.view.big import BIG_HEIGHT
 from scaletui.view.budget_answer import answer_rows
@@ -116,7 +117,7 @@ class BudgetScreen(PlanScreen):
         if self.state.pinned is not None:
             self._show_beside(self.state.pinned)
             return
-        items = Picking(scenario_items(Path.cwd()))
+        items = Picking(scenario_items(Path()))
         self.app.push_screen(PickScreen(tr("side by side with"), items, self.session.pen), self._lay_beside)
 
     def _lay_beside(self, name: str | None) -> None:
@@ -125,9 +126,9 @@ class BudgetScreen(PlanScreen):
         try:
             other = answer(read_scenario(name))
         except ScenarioError as error:
-            self.post_message(Noticed(Notice(refusal(error), "error")))
+            self.post_message(Noticed(Notice(printable(refusal(error)), "error")))
         except OSError as error:
-            self.post_message(Noticed(Notice(f"{error.strerror}: {name}", "error")))
+            self.post_message(Noticed(Notice(printable(f"{error.strerror}: {name}"), "error")))
         else:
             self._show_beside(other)
 

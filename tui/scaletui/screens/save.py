@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.screen import ModalScreen
@@ -11,6 +10,7 @@ from scaletui.panes.rows import RowsPane
 from scaletui.state import naming
 from scaletui.text.language import tr
 from scaletui.view.save import save_rows
+from scaletui.writing import meant, stands_there
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +63,8 @@ class SaveScreen(ModalScreen[str | None]):
             kinds = ", ".join(self.naming.kinds)
             self._show(naming.warned(self.naming, tr("the name ends in one of {kinds}", kinds=kinds)))
             return
-        path = Path(self.naming.text.strip()).expanduser()
-        if path.exists() and not self.naming.asks_again:
+        path = meant(self.naming.text)
+        if stands_there(path) and not self.naming.asks_again:
             why = tr("{path} exists; Enter once more writes over it", path=path)
             self._show(naming.warned(self.naming, why, asks_again=True))
             return

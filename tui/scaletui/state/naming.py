@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from scaletui_engine.scenario import Scenario
+
+
+LONGEST: Final = 80
+"""Characters of a suggestion before its ending: file systems end at 255 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ def suggested_name(scenario: Scenario, ending: str = ".toml") -> str:
     """A file name that says what is inside."""
     stem = scenario.name or f"{scenario.model.id}-{scenario.cluster.gpus}x-{scenario.cluster.gpu.id}"
     safe = "".join(character if character.isalnum() or character in "-_." else "-" for character in stem)
-    return safe + ending
+    return safe[:LONGEST] + ending
 
 
 def typed(naming: Naming, text: str) -> Naming:
