@@ -6,12 +6,21 @@ import random
 from collections import Counter
 
 import pytest
+import torch
 from torch.distributed.tensor import Partial, Replicate, Shard
 from torch.distributed.tensor._utils import _compute_local_shape_and_global_offset
 from torch.distributed.tensor.placement_types import _StridedShard
 
+from scaletui_engine.catalog import load_gpu
+from scaletui_engine.cluster import Cluster
+from scaletui_engine.defaults import PlanChoices, plan_from
+from scaletui_engine.model import Arch, Model
+from scaletui_engine.runtime import Framework, Runtime
+from scaletui_engine.scenario import Scenario
 from scaletui_engine.sharding.layout import Layout
+from scaletui_engine.sharding.megatron_tp import FusedQkv
 from scaletui_engine.sharding.mesh import Axis, Mesh
+from scaletui_engine.sharding.parameter_view import parameter_view
 from scaletui_engine.sharding.placement import PARTIAL, REPLICATE, Placement, shard
 
 pytestmark = pytest.mark.torch
@@ -61,3 +70,24 @@ def test_local_shape_and_offset_of_random_layouts(batch: int) -> None:
         seen["strided"] += any(each.factor > 1 for each in layout.placements)
     assert differing == []
     assert min(seen["empty"], seen["strided"]) > 50
+
+
+@pytest.mark.parametrize(("shards", "tp", "head_dim"), [(2, 4, 4), (3, 4, 4), (5, 8, 8), (8, 4, 3)])
+def test_fsdp2_of_megatrons_fused_rows(shards: int, tp: int, head_dim: int) -> None:
+    """linear_qkv is cut by tp, and fully_shard cuts what is left with torch.chunk: all three at once."""
+    arch = Arch(layers=1, hidden=8, heads=2 * tp, kv_heads=2, head_dim=head_dim, ffn=16, vocab=64)
+    model = Model("tiny", "test", arch, None, "made for tests")
+    cluster = Cluster(load_gpu("h100-sxm"), shards * tp)
+    choices = PlanChoices(tp=tp, seq=8 * tp, runtime=Runtime(framework=Framework.MEGATRON))
+    world = Scenario(model, cluster, plan_from(choices, model, cluster))
+    fused = FusedQkv(arch.heads, arch.kv_heads, head_dim, tp)
+    rows = [(head, row) for head in fused.layout() for row in range(head_dim)]
+    for kind in "qkv":
+        layout = parameter_view(world, f"layers.0.attention.w{kind}").map.layout
+        for rank in range(shards * tp):
+            shard, place = divmod(rank, tp)
+            chunks = torch.chunk(torch.arange(len(rows)).chunk(tp)[place], shards)
+            held = [rows[int(at)] for at in chunks[shard]] if shard < len(chunks) else []
+            expected = [int(head[1:]) * head_dim + row for head, row in held if head[0] == kind]
+            found = [at for start, stop in layout.slices(rank)[0] for at in range(start, stop)]
+            assert found == expected

@@ -8,7 +8,6 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.model import Role, TpRule
-from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.fused_names import fused_name
 from scaletui_engine.tensors import tensors
 from scaletui_engine.tensors.experts import expert_layers
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from scaletui_engine.runtime import Lora
 
 TABLES: Final = (Role.EMBEDDING, Role.POSITION)
-FUSED_ROWS: Final = (Strategy.DDP, Strategy.ZERO1, Strategy.ZERO2)
-"""Under which Megatron's fused rows are followed; where each parameter is cut, heads count as copied."""
 QUANTIZED: Final = (Role.ATTENTION, Role.MLP, Role.EXPERT, Role.SHARED_EXPERT)
 """What QLoRA holds in 4 bits: the matrices inside the layers."""
 
@@ -98,8 +95,7 @@ def census_of(load: Load) -> Census:
     plan = load.plan
     split = plan.runtime.split_vocab
     degrees = (load.tp, plan.axes.ep, load.etp)
-    copies = not (load.megatron and (plan.strategy in FUSED_ROWS or load.shard == 1))
-    return _census(_Cut(load.arch, *degrees, load.vocab, split, copies, plan.frozen, plan.lora))
+    return _census(_Cut(load.arch, *degrees, load.vocab, split, not load.megatron, plan.frozen, plan.lora))
 
 
 @lru_cache(maxsize=64)

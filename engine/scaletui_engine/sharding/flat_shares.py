@@ -69,7 +69,7 @@ def flat_units(scenario: Scenario, pairs: Pairs, inner: int) -> Iterator[FlatUni
     for chosen, layers in units_of(tuple(tensor for tensor, _ in flat), split=apart(load)):
         group = tuple(flat[index] for index in chosen)
         found = group[0][1]
-        cut = _unit(tuple(each.whole_numel for _, each in group), found.degree, item)
+        cut = _unit(tuple(each.whole(inner) for _, each in group), found.degree, item)
         yield FlatUnit(group, layers, cut, found.place(inner))
 
 

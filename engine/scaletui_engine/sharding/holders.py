@@ -71,7 +71,7 @@ def _lane(
     first = next(iter(found.layout.holders(element)))
     position = _position(found, element, first)
     if found.flat is Flat.PARAMETER:
-        place = position // found.cut.allocated
+        place = position // found.cut_of(first).allocated
     else:
         place = place_of(flat_runs(scenario, named, part, found.variant(first)), position)
     return place, found.degree, found.lane

@@ -109,8 +109,11 @@ class FusedQkv:
 
     def stored(self, rank: int) -> tuple[HeadRows, ...]:
         """The rows that a rank stores; a rank may own no key or value row at all."""
+        return self.between(rank * self.rows_per_rank, (rank + 1) * self.rows_per_rank)
+
+    def between(self, start: int, stop: int) -> tuple[HeadRows, ...]:
+        """The heads whose rows lie in [start, stop) of the whole matrix."""
         names, d = self.layout(), self.head_dim
-        start, stop = rank * self.rows_per_rank, (rank + 1) * self.rows_per_rank
         found: list[HeadRows] = []
         for index in range(start // d, -(-stop // d)):
             low, high = max(start - index * d, 0), min(stop - index * d, d)

@@ -77,8 +77,9 @@ def _runs(scenario: Scenario, named: Named, part: Part, variant: int) -> tuple[R
         return ()
     places = range(found.degree)
     if found.flat is Flat.PARAMETER:
-        cuts = ((*found.cut.range(place), place) for place in places)
-        return tuple(cut for cut in cuts if cut[0] < cut[1])
+        cut = found.cut_of(variant)
+        cuts = ((*cut.range(place), place) for place in places)
+        return tuple(run for run in cuts if run[0] < run[1])
     first = stages[0] * (scenario.plan.axes.world // scenario.plan.axes.pp) + variant
     asked = _Asked(scenario, named, part, found, first, stages[0], found.whole(variant))
     if found.degree > FEW:

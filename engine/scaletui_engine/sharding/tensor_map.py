@@ -14,7 +14,7 @@ from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.activations import activation_axes
 from scaletui_engine.sharding.axes import dense_axes, expert_axes
 from scaletui_engine.sharding.fsdp2 import shard_dim_of_experts
-from scaletui_engine.sharding.fused_qkv import fused_rows
+from scaletui_engine.sharding.fused_qkv import BY_ROWS, fused_rows
 from scaletui_engine.sharding.layout import Layout
 from scaletui_engine.sharding.mesh import Axis, Mesh
 from scaletui_engine.sharding.part import Part
@@ -41,7 +41,8 @@ class Flat(StrEnum):
 
 
 _DIMS: Final = {TpRule.COLUMN: 0, TpRule.VOCAB: 0, TpRule.KV: 0, TpRule.ROW: 1}
-_BY_DIM: Final = (Strategy.FSDP, Strategy.HSDP)
+JOINT: Final = "dp_shard_tp"
+"""The axis of both, where FSDP2 cuts Megatron's fused rows behind tp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,9 @@ class TensorMap:
 
     def allocated(self, inner: int) -> int:
         """Elements that a rank allocates, flat buffers left out: its own where rows are listed."""
-        return self.layout.numel(inner) if self.is_listed else self.even_numel
+        if self.is_listed and self.flat is not Flat.PARAMETER:
+            return self.layout.numel(inner)
+        return self.cut_of(inner).allocated if self.is_listed else self.even_numel
 
     @property
     def is_listed(self) -> bool:
@@ -97,6 +100,10 @@ class TensorMap:
         """How a parameter that is cut alone is cut."""
         return Zero3Param(self.whole_numel, self.degree, self.groups)
 
+    def cut_of(self, inner: int) -> Zero3Param:
+        """The same of the piece that a rank has."""
+        return Zero3Param(self.whole(inner), self.degree, self.groups)
+
     @property
     def whole_numel(self) -> int:
         """Elements of the largest piece that TP and EP leave."""
@@ -110,7 +117,7 @@ class TensorMap:
         """Elements of the local piece, row-major, that a rank holds where every parameter is cut alone."""
         if self.flat is not Flat.PARAMETER:
             return None
-        return self.cut.range(self.place(inner))
+        return self.cut_of(inner).range(self.place(inner))
 
 
 def tensor_map(scenario: Scenario, tensor: Tensor, part: Part) -> TensorMap:
@@ -133,7 +140,10 @@ def _map(load: Load, tensor: Tensor, part: Part) -> TensorMap:
         return _unsharded(load, tensor, shape, part)
     model = _model_axes(load, tensor, axes)
     data = [(axes[0], REPLICATE), (axes[1], REPLICATE)]
-    if strategy in _BY_DIM:
+    if strategy in BY_ROWS:
+        if rows := fused_rows(load, tensor.name, degree):
+            joint = (Axis(JOINT, degree * load.tp), rows)
+            return _finish(tensor, shape, [data[0], joint], (Flat.NONE, 1, lane))
         dim = shard_dim_of_experts(tensor.experts, degree * load.plan.axes.ep) if tensor.is_expert else 0
         data[1] = axes[1], shard(dim)
         return _finish(tensor, shape, data + model, (Flat.NONE, 1, lane))
@@ -160,8 +170,8 @@ def _unsharded(load: Load, tensor: Tensor, shape: tuple[int, ...], part: Part) -
 
 
 def _model_axes(load: Load, tensor: Tensor, axes: list[Axis]) -> list[tuple[Axis, Placement]]:
-    """What TP or EP does before the data-parallel cut: a flat buffer takes the fused rows as they are."""
-    if load.plan.strategy in (Strategy.ZERO1, Strategy.ZERO2):
+    """What TP or EP does before the data-parallel cut: a flat cut takes the fused rows as they are."""
+    if load.plan.strategy not in BY_ROWS:
         return _fused_axes(load, tensor, axes)
     return [(axis, _model_placement(axis, tensor, load)) for axis in axes[2:]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -15,7 +16,7 @@ from scaletui_engine.errors import ScenarioError, UnknownNameError
 from scaletui_engine.memory import evaluate
 from scaletui_engine.memory.load import load_of
 from scaletui_engine.model import Arch, Model, Moe
-from scaletui_engine.plan import Strategy
+from scaletui_engine.plan import Axes, Strategy
 from scaletui_engine.runtime import Framework, Runtime
 from scaletui_engine.scenario import Scenario
 from scaletui_engine.sharding.activations import activations
@@ -179,6 +180,11 @@ def test_owner_and_worker_of_fused_rows() -> None:
     assert found is not None
     assert [each.head for each in found[0]] == ["q0", "q1", "q2"]
     assert (found[1].queries, found[1].groups) == ((0, 1), (0,))
+    cut = replace(world, plan=replace(world.plan, strategy=Strategy.FSDP, axes=Axes(tp=4, dp_shard=2)))
+    halves = [qkv_work(cut, "layers.0.attention.wk", rank) for rank in (0, 4)]
+    assert [[(each.head, each.rows) for each in half[0]] for half in halves if half] == [
+        [("q0", (0, 4)), ("q1", (0, 2))], [("q1", (2, 4)), ("q2", (0, 4))],
+    ]  # fmt: skip
     assert qkv_work(world, "layers.0.attention.wo", 0) is None
     assert qkv_work(scenario(4, tp=4), "layers.0.attention.wk", 0) is None
 

@@ -210,28 +210,47 @@ UNEVEN = Arch(layers=2, hidden=16, heads=8, kv_heads=2, head_dim=4, ffn=32, voca
 """Two key heads: on four ranks a rank stores 12 of the 48 fused rows."""
 
 
+FUSED = [Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP, Strategy.FSDP1]
+
+
 @pytest.mark.parametrize("part", STATES)
-@pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.ZERO2])
+@pytest.mark.parametrize("strategy", FUSED)
 @pytest.mark.parametrize("gpus", [4, 8, 16, 256])
-def test_fused_rows_are_held_once_in_megatrons_buffers(strategy: Strategy, part: Part, gpus: int) -> None:
-    """No head is copied: tp cuts the 48 fused rows evenly, and the buffer holds what it leaves."""
+def test_fused_rows_are_held_once_under_megatron(strategy: Strategy, part: Part, gpus: int) -> None:
+    """No head is copied: tp cuts the 48 fused rows evenly, and the data ranks what it leaves."""
     world = scenario(UNEVEN, gpus, strategy=strategy, tp=4, runtime=Runtime(framework=Framework.MEGATRON))
     held = Counter[str]()
     for rank in range(gpus):
         for row in rank_view(world, rank, part).rows:
             held[row.tensor.name.rpartition(".")[2]] += row.numel * row.copies
-    once = tensor_map(world, parameter(UNEVEN, "layers.0.attention.wk").tensor, part).flat is Flat.BUFFER
-    copies = 1 if once else gpus // 4
+    whole = (part is Part.WEIGHTS and not strategy.shards_weights) or (
+        part is Part.GRADIENTS and not strategy.shards_gradients
+    )
+    copies = gpus // 4 if whole else 1
     for name, rows in (("wq", 32), ("wk", 8), ("wv", 8)):
         assert held[name] == copies * UNEVEN.layers * rows * UNEVEN.hidden
 
 
+@pytest.mark.parametrize("strategy", [Strategy.ZERO3, Strategy.FSDP, Strategy.HSDP, Strategy.FSDP1])
+@pytest.mark.parametrize("arch", [UNEVEN, DENSE], ids=["uneven", "dense"])
+def test_the_memory_engine_copies_no_head_under_megatron(strategy: Strategy, arch: Arch) -> None:
+    """Of all ranks together: one of them may hold a row more of keys and one less of values."""
+    axes = {"dp_replicate": 2} if strategy is Strategy.HSDP else {}
+    runtime = Runtime(framework=Framework.MEGATRON)
+    world = scenario(arch, 16, strategy=strategy, tp=4, runtime=runtime, **axes)
+    load = load_of(arch, world.plan)
+    counted = contents_of(load)[0].states.weights // load.precision.weights
+    held = sum(rank_view(world, rank).allocated for rank in range(16))
+    assert abs(16 * counted - held) <= 16 * 2 * arch.hidden * arch.layers
+
+
+@pytest.mark.parametrize("strategy", FUSED)
 @pytest.mark.parametrize("name", ["wq", "wk", "wv"])
 @pytest.mark.parametrize("gpus", [8, 256])
-def test_holders_of_fused_rows_are_the_ranks_whose_rows_have_them(name: str, gpus: int) -> None:
-    world = scenario(
-        UNEVEN, gpus, strategy=Strategy.ZERO1, tp=4, runtime=Runtime(framework=Framework.MEGATRON)
-    )
+def test_holders_of_fused_rows_are_the_ranks_whose_rows_have_them(
+    strategy: Strategy, name: str, gpus: int
+) -> None:
+    world = scenario(UNEVEN, gpus, strategy=strategy, tp=4, runtime=Runtime(framework=Framework.MEGATRON))
     named = parameter(UNEVEN, f"layers.1.attention.{name}")
     assert all(parameter_view(world, f"layers.1.attention.{name}").agrees(rank) for rank in range(gpus))
     for element in ((0, 0), (3, 15), (4, 0), (7, 15)):
@@ -239,9 +258,9 @@ def test_holders_of_fused_rows_are_the_ranks_whose_rows_have_them(name: str, gpu
             rank
             for rank in range(gpus)
             for row in rank_view(world, rank, Part.OPTIMIZER).rows
-            if row.tensor.name.endswith(name) and 1 in (row.layers or ()) and row.run is not None
+            if row.tensor.name.endswith(name) and 1 in (row.layers or ())
             if any(start <= element[0] < stop for start, stop in row.region[0])
-            and row.run[0] <= _position(row.region, element) < row.run[1]
+            and (row.run is None or row.run[0] <= _position(row.region, element) < row.run[1])
         ]
         assert list(holders(world, named, element, Part.OPTIMIZER)) == having
         assert len(having) == 1

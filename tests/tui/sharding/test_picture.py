@@ -11,6 +11,7 @@ from scaletui.state.sharding_bands import group_size
 from scaletui.state.sharding_picture import Pose, empty_ranks, held_with, pairs_of, picture_of, runs_of
 from scaletui.state.sharding_sight import holds, next_tile
 from scaletui_engine.plan import Axes, Strategy
+from scaletui_engine.runtime import Framework, Runtime
 from scaletui_engine.sharding.holders import holders
 from scaletui_engine.sharding.orders import Order, renumbered
 from scaletui_engine.sharding.parameter_view import parameter_view
@@ -65,10 +66,11 @@ def test_every_rank_is_in_its_own_tile(
             assert rank in list(held)
 
 
+@pytest.mark.parametrize("strategy", [Strategy.ZERO1, Strategy.FSDP, Strategy.ZERO3])
 @pytest.mark.parametrize("tensor", ["wq", "wk", "wv"])
-def test_fused_rows_in_a_buffer_are_drawn_as_they_lie(scenario: Make, tensor: str) -> None:
-    """Sixteen ranks on eight key heads: TP leaves unlike pieces, and the optimizer's runs cut each anew."""
-    plan = scenario(gpus=64, tp=16, strategy=Strategy.ZERO1)
+def test_fused_rows_are_drawn_as_they_lie(scenario: Make, tensor: str, strategy: Strategy) -> None:
+    """Sixteen ranks on eight key heads: TP leaves unlike pieces, which the optimizer's cut cuts each anew."""
+    plan = scenario(gpus=64, tp=16, strategy=strategy, runtime=Runtime(framework=Framework.MEGATRON))
     view = parameter_view(plan, f"layers.0.attention.{tensor}", Part.OPTIMIZER)
     having = [rank for rank in view.ranks() if view.piece(rank).numel]
     for at in (0, 15):

@@ -210,9 +210,12 @@ def held_with(view: ParameterView, rank: int) -> Holders | None:
 
 
 def _padding(view: ParameterView, dim: int) -> int:
-    """Rows that ranks allocate beyond the tensor's, where every piece is as long as the longest."""
+    """Rows that ranks allocate beyond the tensor's, where every piece is as long as the longest.
+
+    None of rows at given places: a matrix is padded that they are a part of.
+    """
     layout = view.map.layout
-    if view.map.flat is not Flat.NONE:
+    if view.map.flat is not Flat.NONE or view.map.is_listed:
         return 0
     parts = 1
     for axis, placement in zip(layout.mesh.axes, layout.placements, strict=True):

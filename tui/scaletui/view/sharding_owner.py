@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.text.language import tr
 from scaletui.view.cells import width_of
+from scaletui_engine.sharding.tensor_map import JOINT
 
 if TYPE_CHECKING:
     from scaletui.state.sharding_picture import Picture, Spot
@@ -100,7 +101,12 @@ def _coordinates(held: Holders, picture: Picture) -> dict[str, int]:
     inner = held.inner
     triples = zip(inner.mesh.axes, inner.fixed, picture.others.fixed, strict=True)
     fixed = ((axis.name, at) for axis, at, common in triples if at is not None and common is None)
-    found = {AXES.get(name, name): at for name, at in fixed}
+    found: dict[str, int] = {}
+    for name, at in fixed:
+        if name == JOINT:
+            found["dp"], found["tp"] = divmod(at, picture.view.scenario.plan.axes.tp)
+        else:
+            found[AXES.get(name, name)] = at
     if held.lane is not None:
         found["dp"] = held.lane[0]
     return dict(reversed(found.items()))

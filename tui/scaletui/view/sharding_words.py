@@ -28,6 +28,7 @@ LISTED: Final = 6
 """Ranks, or runs of ranks, that a line names."""
 _NAMES: Final = {
     "dp_shard_cp": "fsdp", "tp_copy": "tp", "dp_shard": "dp", "dp_replicate": "rep", "efsdp": "edp",
+    "dp_shard_tp": "tp,fsdp",
 }  # fmt: skip
 _READABLE: Final = 4
 CURSOR: Final = 3

@@ -13,15 +13,17 @@ from scaletui_engine.sharding.experts import apart
 from scaletui_engine.sharding.flat_shares import units_of
 from scaletui_engine.sharding.part import Part
 from scaletui_engine.sharding.rank_view import stage_parameters
-from scaletui_engine.sharding.tensor_map import tensor_map
+from scaletui_engine.sharding.tensor_map import JOINT, tensor_map
 from scaletui_engine.stages import rank_stages
 from scaletui_engine.tensors.experts import expert_layers
+from scaletui_engine.units import ceil_div, round_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scaletui_engine.model import Tensor
     from scaletui_engine.scenario import Scenario
+    from scaletui_engine.sharding.tensor_map import TensorMap
     from scaletui_engine.stages import Stage
 
 
@@ -137,6 +139,8 @@ def _unit(scenario: Scenario, members: list[Tensor], layers: tuple[range | None,
 def _gathered(scenario: Scenario, tensor: Tensor) -> tuple[int, int]:
     """(elements after TP and EP, the same as the padded chunks of the data-parallel ranks add up)."""
     found = tensor_map(scenario, tensor, Part.WEIGHTS)
+    if found.is_listed:
+        return _fused(found, scenario.plan.axes.tp)
     model = {"tp", "tp_copy", "ep", "etp"}
     layout = found.layout
     data = [
@@ -151,6 +155,14 @@ def _gathered(scenario: Scenario, tensor: Tensor) -> tuple[int, int]:
         if placement.cuts and axis.name in model
     )
     return prod(found.shape) // cuts, padded
+
+
+def _fused(found: TensorMap, tp: int) -> tuple[int, int]:
+    """The same of wq, wk or wv in Megatron's fused rows, of which tp leaves ranks equally many in all."""
+    rows, columns = found.shape[0], prod(found.shape[1:])
+    mine = ceil_div(rows, tp) if ".wk" in found.tensor.name else rows // tp
+    ranks = sum(axis.size for axis in found.layout.mesh.axes if axis.name == JOINT) or tp
+    return mine * columns, round_up(mine, ranks // tp) * columns
 
 
 def heaviest_stage(scenario: Scenario) -> int:
