@@ -203,6 +203,20 @@ class ZeroUnit:
             "offload": bool(getattr(self._zero, _OFFLOAD[self._stage], False)),
             "shards": self._shards(parameters),
             "tensors": len(parameters),
+            "zero": self._settings(next(iter(parameters), None)),
+        }
+
+    def _settings(self, first: Any) -> dict[str, Any]:
+        """Settings that change what a rank holds."""
+        secondary = getattr(first, "ds_secondary_tensor", None)
+        pieces = (getattr(first, "ds_tensor", None), secondary)
+        return {
+            "round_robin": bool(getattr(self._zero, "round_robin_gradients", False)),
+            "contiguous": bool(getattr(self._zero, "contiguous_gradients", True)),
+            "accumulation_dtype": dtype_name(getattr(self._zero, "gradient_accumulation_dtype", None)),
+            "aligned": bool(getattr(self._zero, "parameter_alignment", False)),
+            "secondary_shards": 0 if secondary is None else int(first.ds_secondary_tensor_group_size),
+            "quantized": any(hasattr(piece, "ds_quant_scale") for piece in pieces),
         }
 
     def _shards(self, parameters: list[Any]) -> int:

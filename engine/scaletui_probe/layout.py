@@ -169,7 +169,8 @@ PLAN_KEYS: dict[str, str] = {
     "coordinate": "this rank's place in that mesh, or null",
     "optimizers": "[{class, groups: [{numel, tensors, arguments by name}]}]",
     "fsdp_groups": "[{name, param_dtype, reduce_dtype, reshard_after_forward, offload, shards, tensors}],"
-    " in bit order of a record's unsharded_groups",
+    " in bit order of a record's unsharded_groups; ZeRO's also have zero: {round_robin, contiguous,"
+    " accumulation_dtype, aligned, secondary_shards, quantized}",
     "parameter_columns": "the names of the columns of `parameters`",
     "parameters": "one row a parameter, see PARAMETER_COLUMNS",
     "parameters_total": "how many there are; more than the rows when the area was too small",

@@ -117,6 +117,8 @@ def test_states_after_a_step(number: int, counted: dict[str, int]) -> None:
     assert [unit.is_unsharded() for unit in units] == [False, number == 3]
     assert [unit.facts()["name"] for unit in units] == [f"zero{number}.0", f"zero{number}.1"]
     assert {unit.facts()["shards"] for unit in units} == {2}
+    settings = {name: unit.facts()["zero"][name] for unit in units for name in ("round_robin", "contiguous")}
+    assert settings == {"round_robin": False, "contiguous": True}
     assert wrapper.optimizer is optimizer
 
 

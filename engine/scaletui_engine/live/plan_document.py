@@ -61,6 +61,25 @@ class PlannedOptimizer:
 
 
 @dataclass(frozen=True, slots=True)
+class ZeroSettings:
+    """Settings of DeepSpeed's ZeRO that change what a rank holds; the defaults are DeepSpeed's."""
+
+    round_robin: bool = False
+    """Whether parameters lie in the flat buffer in turns of the ranks."""
+    contiguous: bool = True
+    """Whether gradients are kept in flat buffers."""
+    accumulation_dtype: str | None = None
+    aligned: bool = False
+    """Whether there is padding between the parameters."""
+    secondary_shards: int = 0
+    """Pieces of the second copy that hpZ keeps for the backward pass; 0 where there is none."""
+    quantized: bool = False
+
+
+ZERO_DEFAULTS: Final = ZeroSettings()
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedGroup:
     """One group of parameters that FSDP gathers and reduces together, or one of ZeRO's."""
 
@@ -71,6 +90,7 @@ class PlannedGroup:
     reshard_after_forward: bool
     offload: bool = False
     """Whether what the optimizer reads and keeps lies in host memory."""
+    zero: ZeroSettings = ZERO_DEFAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +251,18 @@ def _group(value: object, where: str) -> PlannedGroup:
         reduce_dtype=_maybe_text(table.get("reduce_dtype"), where),
         reshard_after_forward=table.get("reshard_after_forward") is True,
         offload=table.get("offload") is True,
+        zero=_zero(_table(table.get("zero", {}), where), where),
+    )
+
+
+def _zero(table: dict[str, object], where: str) -> ZeroSettings:
+    return ZeroSettings(
+        round_robin=table.get("round_robin") is True,
+        contiguous=table.get("contiguous", True) is True,
+        accumulation_dtype=_maybe_text(table.get("accumulation_dtype"), where),
+        aligned=table.get("aligned") is True,
+        secondary_shards=_whole(table.get("secondary_shards", 0), where),
+        quantized=table.get("quantized") is True,
     )
 
 

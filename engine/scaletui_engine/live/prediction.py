@@ -13,7 +13,7 @@ from scaletui_engine.live.held import NOTHING, Held
 from scaletui_engine.live.optimizer_rule import OptimizerRule, optimizer_rule
 from scaletui_engine.live.placement import PlacementError, local_parameter
 from scaletui_engine.live.plan_document import JobPlan, PlanFault
-from scaletui_engine.live.zero_prediction import zero_groups, zero_held
+from scaletui_engine.live.zero_prediction import zero_groups, zero_held, zero_lack
 from scaletui_engine.memory.fsdp2 import Moments, ParameterShape, ShardedBytes, sharded_bytes
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class Unpredicted(StrEnum):
     PLAN_CUT = "the plan is cut"
     """More parameters than fit into the ring."""
     WRAPPER = "no rule for this wrapper"
+    ZERO = "no rule for this setting of ZeRO"
+    """Parts may be predicted all the same; `detail` is a ZeroLack."""
     PLACEMENT = "no rule for this placement"
     DTYPE = "no rule for this dtype"
     OPTIMIZER = "no rule for this optimizer"
@@ -95,7 +97,7 @@ def predict(plan: JobPlan | PlanFault, identity: Ranked | None = None) -> Predic
     if isinstance(plan, PlanFault):
         return Prediction(NOTHING, Unpredicted.PLAN_BROKEN, plan.detail)
     if not plan.complete:
-        found = f"{len(plan.parameters)} of {plan.parameters_total}"
+        found = f"{len(plan.parameters)}/{plan.parameters_total}"
         return Prediction(NOTHING, Unpredicted.PLAN_CUT, found)
     try:
         if plan.wrapper == "deepspeed":
@@ -116,14 +118,12 @@ def _predict_zero(plan: JobPlan, identity: Ranked | None) -> Prediction:
         raise _NoRuleError(Unpredicted.WRAPPER, plan.wrapper)
     rules = _zero_rules(plan, len(groups))
     is_whole = identity is not None and identity.world_size == groups[0].dp
-    held = zero_held(groups, rules, identity.rank if identity is not None and is_whole else None)
+    rank = identity.rank if identity is not None and is_whole else None
+    held, lack = zero_held(groups, rules, rank), zero_lack(groups, rank)
     if rules is None:
         names = ", ".join(sorted({optimizer.name for optimizer in plan.optimizers}))
         return Prediction(held, Unpredicted.OPTIMIZER, names)
-    if held.gradients is None:
-        which = "offloaded gradients" if groups[0].offload else "gradients beside other parallelism"
-        return Prediction(held, Unpredicted.WRAPPER, f"{plan.wrapper}: {which}")
-    return Prediction(held)
+    return Prediction(held) if lack is None else Prediction(held, Unpredicted.ZERO, lack)
 
 
 def _zero_rules(plan: JobPlan, count: int) -> list[OptimizerRule] | None:

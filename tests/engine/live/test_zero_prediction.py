@@ -16,8 +16,10 @@ from scaletui_engine.live.plan_document import (
     PlannedGroup,
     PlannedOptimizer,
     PlannedParameter,
+    ZeroSettings,
 )
 from scaletui_engine.live.prediction import Unpredicted, predict
+from scaletui_engine.live.zero_prediction import ZeroLack
 
 PARTS = ("weights", "gradients", "optimizer", "master_weights")
 SHAPES = ((310, 170), (170, 310), (1, 170), (310,), (170,), (1,))
@@ -42,6 +44,11 @@ def plan_of(stage: int, dtype: str = "bfloat16", shards: int = 2, **plan: object
     )
     found = JobPlan(1, "deepspeed", (), (), (), (ADAMW,), groups, rows, len(rows))
     return replace(found, **plan)
+
+
+def with_settings(plan: JobPlan, **settings: object) -> JobPlan:
+    groups = tuple(replace(group, zero=ZeroSettings(**settings)) for group in plan.groups)
+    return replace(plan, groups=groups)
 
 
 HELD = {
@@ -76,6 +83,63 @@ def test_what_a_real_job_held(stage, dtype, seat):
     assert prediction.reason is Unpredicted.NOTHING
 
 
+IN_TURNS = {
+    (2, "bfloat16", Seat(0)): (212112, 317504, 424232, 212112),
+    (2, "bfloat16", Seat(1)): (212112, 317852, 424232, 212112),
+}
+"""The same with `round_robin_gradients`."""
+
+
+@pytest.mark.parametrize(("stage", "dtype", "seat"), IN_TURNS, ids=str)
+def test_what_a_real_job_held_whose_parameters_lie_in_turns(stage, dtype, seat):
+    plan = with_settings(plan_of(stage, dtype, seat.world_size), round_robin=True)
+    prediction = predict(plan, seat)
+    assert tuple(getattr(prediction.held, part) for part in PARTS) == IN_TURNS[stage, dtype, seat]
+    assert prediction.reason is Unpredicted.NOTHING
+
+
+def test_hpz_keeps_a_second_copy_in_fewer_pieces():
+    """As two ranks held it, each of them the whole; four ranks in pairs keep a quarter and a half."""
+    pair = with_settings(plan_of(3), secondary_shards=2)
+    assert predict(pair, Seat(0)).held.weights == 106052 + 106052
+    assert predict(pair, Seat(0)).held.gradients == predict(plan_of(3), Seat(0)).held.gradients
+    four = predict(with_settings(plan_of(3, shards=4), secondary_shards=2), Seat(0)).held.weights
+    elements = [52700, 52700, 172, 312, 172, 4]
+    assert four == sum(2 * (size // 4 + size // 2) for size in elements)
+
+
+@pytest.mark.parametrize(
+    ("settings", "missing", "lack"),
+    [
+        ({"contiguous": False}, {"gradients"}, ZeroLack.SCATTERED),
+        ({"accumulation_dtype": "float32"}, {"gradients"}, ZeroLack.ACCUMULATED),
+        ({"accumulation_dtype": "bfloat16"}, set(), None),
+        ({"quantized": True}, {"weights", "gradients"}, ZeroLack.QUANTIZED),
+        ({"aligned": True}, set(PARTS), ZeroLack.ALIGNED),
+    ],
+    ids=str,
+)
+def test_settings_without_a_rule_are_never_a_wrong_number(settings, missing, lack):
+    prediction = predict(with_settings(plan_of(1), **settings), Seat(0))
+    assert {part for part in PARTS if getattr(prediction.held, part) is None} == missing
+    reason = Unpredicted.NOTHING if lack is None else Unpredicted.ZERO
+    assert (prediction.reason, prediction.detail) == (reason, lack or "")
+
+
+@pytest.mark.parametrize(
+    ("stage", "settings", "gradients"),
+    [
+        (2, {"accumulation_dtype": "float32"}, 212112),
+        (3, {"accumulation_dtype": "float32"}, 423244),
+        (3, {"contiguous": False}, 317192),
+    ],
+    ids=str,
+)
+def test_gradients_that_a_real_job_kept_otherwise(stage, settings, gradients):
+    prediction = predict(with_settings(plan_of(stage), **settings), Seat(0))
+    assert (prediction.held.gradients, prediction.reason) == (gradients, Unpredicted.NOTHING)
+
+
 def test_three_elements_on_two_ranks_by_hand():
     """A buffer of 3 is padded to 4: rank 1 holds one element of the parameter and one of padding."""
     row = PlannedParameter("p", (3,), "bfloat16", True, None, None, 0, (), (), (), "cpu")
@@ -89,13 +153,13 @@ def test_three_elements_on_two_ranks_by_hand():
 @pytest.mark.parametrize(
     ("plan", "seat", "reason", "missing"),
     [
-        pytest.param(plan_of(2), None, Unpredicted.WRAPPER, {"gradients"}, id="who it is, is not known"),
-        pytest.param(plan_of(2), Seat(0, 4), Unpredicted.WRAPPER, {"gradients"}, id="other parallelism"),
+        pytest.param(plan_of(2), None, Unpredicted.ZERO, {"gradients"}, id="who it is, is not known"),
+        pytest.param(plan_of(2), Seat(0, 4), Unpredicted.ZERO, {"gradients"}, id="other parallelism"),
         pytest.param(plan_of(3), None, Unpredicted.NOTHING, set(), id="stage 3 is alike on all ranks"),
         pytest.param(
             plan_of(1, groups=tuple(replace(group, offload=True) for group in plan_of(1).groups)),
             Seat(0),
-            Unpredicted.WRAPPER,
+            Unpredicted.ZERO,
             {"gradients"},
             id="offload",
         ),

@@ -1,6 +1,7 @@
 """A DeepSpeed job that counts its own memory and knows nothing of scaletui.
 
-Usage: zero.py OUT STAGE DTYPE, under torchrun, with DS_ACCELERATOR=cpu. Gradients are whatever the garbage
+Usage: zero.py OUT STAGE DTYPE [SETTINGS], under torchrun, with DS_ACCELERATOR=cpu; SETTINGS are JSON, of
+`zero_optimization` but for `gradient_accumulation_steps` and `data_types`. Gradients are whatever the garbage
 collector finds in the step hook beyond weights, copies, optimizer state, reduce buckets and the batch.
 """
 
@@ -18,6 +19,7 @@ from torch import nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 STEPS, WIDTH = 3, 170
+OUTER = ("gradient_accumulation_steps", "data_types")
 
 
 def storages(tensors) -> dict[int, int]:
@@ -40,7 +42,10 @@ class Count:
         self.gradients = self.calls = 0
 
     def weights(self) -> dict[int, int]:
-        return storages([p.ds_tensor if self.stage == 3 else p for p in self.parameters])
+        if self.stage < 3:
+            return storages(self.parameters)
+        kept = [(p.ds_tensor, p.ds_secondary_tensor) for p in self.parameters]
+        return storages(tensor for pair in kept for tensor in pair if tensor is not None)
 
     def unsharded(self) -> dict[int, int]:
         return storages(self.parameters) if self.stage == 3 else {}
@@ -66,7 +71,8 @@ class Count:
             self.gradients = sum(size for at, size in alive().items() if at not in known)
 
 
-def main(out: Path, stage: int, dtype: str) -> None:
+def main(out: Path, stage: int, dtype: str, settings: dict) -> None:
+    outer = {name: settings.pop(name) for name in OUTER if name in settings}
     torch.set_num_threads(1)
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(WIDTH, 310), nn.Linear(310, WIDTH), nn.Linear(WIDTH, 1))
@@ -78,15 +84,17 @@ def main(out: Path, stage: int, dtype: str) -> None:
         optimizer=torch.optim.AdamW(groups, lr=1e-3),
         config={
             "train_micro_batch_size_per_gpu": 2,
+            **outer,
             "bf16": {"enabled": dtype == "bfloat16"},
             "zero_optimization": {
-                "stage": stage, "stage3_param_persistence_threshold": 200, "reduce_bucket_size": 100_000
+                "stage": stage, "stage3_param_persistence_threshold": 200, "reduce_bucket_size": 100_000,
+                **settings,
             },
         },
     )  # fmt: skip
     count = Count(engine, stage)
     register_optimizer_step_pre_hook(count.before)
-    for _ in range(STEPS):
+    for _ in range(STEPS * outer.get("gradient_accumulation_steps", 1)):
         batch = torch.randn(2, WIDTH, dtype=getattr(torch, dtype))
         loss = engine(batch).float().sum()
         count.batch = [batch, loss]
@@ -102,4 +110,4 @@ def main(out: Path, stage: int, dtype: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4]) if sys.argv[4:] else {})

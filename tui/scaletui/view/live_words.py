@@ -9,9 +9,12 @@ from scaletui.text.language import N_, tr
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.fault import Fault
 from scaletui_engine.live.prediction import Unpredicted
+from scaletui_engine.live.zero_prediction import ZeroLack
 from scaletui_probe.layout import Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scaletui_engine.live.evidence import Verdict
 
 CATEGORY_ROLES: Final = MappingProxyType({
@@ -77,10 +80,21 @@ _UNPREDICTED: Final = MappingProxyType(
         Unpredicted.PLAN_BROKEN: N_("no prediction: the plan cannot be read ({detail})"),
         Unpredicted.PLAN_CUT: N_("no prediction: the plan holds {detail} parameters"),
         Unpredicted.WRAPPER: N_("no prediction: no rule for {detail}"),
+        Unpredicted.ZERO: N_("no prediction under DeepSpeed: no rule for {detail}"),
         Unpredicted.PLACEMENT: N_("no prediction: no rule for {detail}"),
         Unpredicted.DTYPE: N_("no prediction: {detail}"),
         Unpredicted.FLAT: N_("no prediction of weights: FSDP1 pads them in a flat parameter out of sight"),
         Unpredicted.OPTIMIZER: N_("no prediction of the optimizer: no rule for {detail}"),
+    }
+)
+_ZERO_LACKS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        ZeroLack.OFFLOADED: N_("offloaded gradients"),
+        ZeroLack.ELSEWHERE: N_("gradients beside other parallelism"),
+        ZeroLack.SCATTERED: N_("gradients without contiguous buffers"),
+        ZeroLack.ACCUMULATED: N_("gradients that accumulate in another dtype"),
+        ZeroLack.ALIGNED: N_("aligned parameters"),
+        ZeroLack.QUANTIZED: N_("quantized weights"),
     }
 )
 _FAULTS: Final = MappingProxyType(
@@ -137,6 +151,8 @@ def reason_text(reason: Reason) -> str:
 
 def unpredicted_text(reason: Unpredicted, detail: str) -> str:
     """Why there is no prediction; empty where there is one."""
+    if reason is Unpredicted.ZERO:
+        detail = tr(_ZERO_LACKS.get(detail, detail))
     return tr(_UNPREDICTED[reason], detail=detail) if _UNPREDICTED[reason] else ""
 
 
