@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.collectives.player import Player, block_starts
@@ -76,6 +77,7 @@ class Played:
         return source // self.per_node != target // self.per_node
 
 
+@cache
 def op_of(name: str) -> Collective:
     """The collective that a procedure is one of."""
     return next(op for op, names in FAMILY.items() if name in names)

@@ -107,7 +107,7 @@ class Sight:
         """Bytes that the rank will have sent."""
         return self.player.totals[self.rank]
 
-    @property
+    @cached_property
     def sums(self) -> bool:
         """Whether blocks count the ranks that are summed in them."""
         return self.played.op in (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER)
