@@ -90,11 +90,15 @@ def test_a_full_disk_ends_a_recording_with_its_reason_and_what_there_was_stays_r
             words, env=environment(Setup()), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process,
     ):
-        step = 0
-        while process.poll() is None:
-            step += 1
-            job.step(step, weights_host=60 + step)
-            threading.Event().wait(0.02)
+        try:
+            for step in range(1, 5_000):
+                job.step(step, weights_host=60 + step)
+                if process.poll() is not None:
+                    break
+                threading.Event().wait(0.02)
+            assert process.poll() is not None, "it goes on"
+        finally:
+            process.kill()
         said, error = process.communicate()
     assert process.returncode == 2
     assert re.fullmatch(
