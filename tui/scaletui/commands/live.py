@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 HELP: Final = N_("watch running jobs")
 SHORTEST_S: Final = 0.1
+NARROWEST: Final = 40
+"""Columns that a report of ranks can do with."""
 LONGEST_S: Final = 3_600
 _AGE: Final = re.compile(r"(\d{1,6})([smhd])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -136,7 +138,7 @@ def _look(folder: str | None) -> Snapshot:
 def _print(snapshot: Snapshot, args: Namespace) -> None:
     from scaletui.view.live_report import report_rows
 
-    print_rows(report_rows(snapshot, width(), report_pen(args)))
+    print_rows(report_rows(snapshot, width(NARROWEST), report_pen(args)))
 
 
 def _clean(args: Namespace) -> int:

@@ -21,10 +21,9 @@ WIDTHS: Final = (60, 120)
 """Reports are never narrower or wider; 80 where no terminal says how wide it is."""
 
 
-def width() -> int:
-    """Cells of a report."""
-    narrow, wide = WIDTHS
-    return max(narrow, min(wide, shutil.get_terminal_size((80, 24)).columns))
+def width(narrowest: int = WIDTHS[0]) -> int:
+    """Cells of a report, which may say that it can do with fewer."""
+    return max(narrowest, min(WIDTHS[1], shutil.get_terminal_size((80, 24)).columns))
 
 
 def report_pen(args: Namespace) -> Pen:

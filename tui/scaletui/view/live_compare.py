@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui_engine.live.snapshot import RankView
 
+SMALL_ROWS: Final = 3
 LARGE_SHARE: Final = 0.05
 """A difference beyond it is a warning."""
 SENSELESS: Final = 100.0
@@ -37,6 +38,8 @@ NARROW: Final = 0.95
 """A rank that uses so much of its device at its peak is short of room."""
 CHIP: Final = 4
 """Cells of a blank and the letter of a part."""
+SMALL: Final = 60
+"""Below so many columns, which only reports have, every figure has a row of its own."""
 ROOMY: Final = 80
 """Columns from which figures stand wide apart."""
 
@@ -60,9 +63,13 @@ def compare_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
         return ()
     lines = [_line(rank, category, pen) for category in _shown(rank)]
     lines += _rise(state, rank, pen)
-    widths = _widths(lines, box.width)
-    rows = [_title(rank, widths, box.width, pen)]
-    rows += [_row(line, widths, box.width, pen) for line in lines]
+    if box.width < SMALL:
+        rows = [rule_row(tr("rank {rank}", rank=rank.identity.rank), box.width, pen)]
+        rows += [row for line in lines for row in _small(line, box.width, pen)]
+    else:
+        widths = _widths(lines, box.width)
+        rows = [_title(rank, widths, box.width, pen)]
+        rows += [_row(line, widths, box.width, pen) for line in lines]
     for text in _missing(state, rank):
         rows += wrapped(text, box.width, "dim")
     for text in suspect_lines(told_rank(state, rank), pen):
@@ -77,7 +84,7 @@ def compare_height(state: LiveState, width: int, pen: Pen) -> int:
         return 0
     suspects = suspect_lines(told_rank(state, rank), pen)
     texts = (*_missing(state, rank), *(f"{pen.glyphs.bad} {text}" for text in suspects))
-    lines = len(_shown(rank)) + len(_rise(state, rank, pen))
+    lines = (len(_shown(rank)) + len(_rise(state, rank, pen))) * (SMALL_ROWS if width < SMALL else 1)
     return 1 + lines + sum(len(tuple(wrapped(text, width))) for text in texts)
 
 
@@ -167,6 +174,25 @@ def _title(rank: RankView, widths: tuple[int, int, int, int], width: int, pen: P
         if width_of(longer) + 4 < ends[0] - width_of(tr("predicted")):
             title = longer
     return rule_row(title, width, pen, heads)
+
+
+def _small(line: _Line, width: int, pen: Pen) -> tuple[Row, Row, Row]:
+    """The part, and each figure behind its name."""
+    heads = (tr("predicted"), tr("measured"))
+    room, indent = max(map(width_of, heads)), Span(" " * CHIP)
+    figures = max(width_of(line.predicted), width_of(line.measured))
+    predicted, measured = (
+        Span(f" {left(head, room)} {right(text, figures)}", role)
+        for head, text, role in (
+            (heads[0], line.predicted, "predicted"),
+            (heads[1], line.measured, "measured"),
+        )
+    )
+    return (
+        fit((Span(" "), chip(CATEGORY_ROLES[line.category], pen), Span(f" {line.name}")), width),
+        fit((indent, predicted), width),
+        fit((indent, measured, Span(f" {line.difference}", line.role)), width),
+    )
 
 
 def _row(line: _Line, widths: tuple[int, int, int, int], width: int, pen: Pen) -> Row:

@@ -18,7 +18,7 @@ from scaletui.view.cells import crop, left, right, width_of
 from scaletui.view.live_bar import bar_parts, capacity_of, held_by, note_of, seats_by_rank
 from scaletui.view.live_words import verdict_role, verdict_text
 from scaletui.view.row import Row, Span, fit, merge
-from scaletui.view.rule import rule_row
+from scaletui.view.rule import rule_row, wrapped
 from scaletui.view.time_of_day import when
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.order import Order
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from scaletui_engine.live.snapshot import Moment, RankView, Snapshot
 
 SHORTEST_BAR: Final = 10
+NARROW: Final = 60
+"""Below so many columns, which only reports have, a rank has no bar, and its story a row of its own."""
 _ORDERS: Final = MappingProxyType({
     Order.HEADROOM: N_("ranks by headroom"),
     Order.RANK: N_("ranks by number"),
@@ -88,6 +90,9 @@ def ranks_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     lines = _lines(state, range(first, last), pen)
     widths = _widths(lines, box.width)
     layout = (widths, _scale(snapshot, ranks))
+    if box.width < NARROW:
+        title = rule_row(_name(state, len(ranks) - len(lines), pen), box.width, pen)
+        return (title, *(row for line in lines for row in _narrow(line, widths, box.width, pen)))
     return (
         _title(_name(state, len(ranks) - len(lines), pen), widths, box.width, pen),
         *(row for line in lines for row in _rows(line, layout, box.width, pen)),
@@ -228,6 +233,17 @@ def _row(line: _Line, layout: tuple[_Widths, int], width: int, pen: Pen) -> Row:
             *_tail(line, widths, pen),
         )
     )
+
+
+def _narrow(line: _Line, widths: _Widths, width: int, pen: Pen) -> Iterator[Row]:
+    """Figures alone, then what happened."""
+    label_role = "accent" if line.label.startswith(pen.glyphs.pointer) else "text"
+    words = f"{left(line.note, widths.note)}  {tr('step {step}', step=right(line.step, widths.step))}"
+    is_roomy = widths.label + width_of(words) + widths.time + 2 <= width
+    time = f"  {right(line.time, widths.time)}" if is_roomy else ""
+    yield fit((Span(left(line.label, widths.label), label_role), Span(f"{words}{time}")), width)
+    if not line.is_plain:
+        yield from wrapped(f"{line.status}, {line.age}", width, verdict_role(line.rank.verdict))
 
 
 def _tail(line: _Line, widths: _Widths, pen: Pen) -> Row:

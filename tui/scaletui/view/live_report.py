@@ -16,6 +16,7 @@ from scaletui.view.live_empty import empty_rows
 from scaletui.view.live_faults import fault_rows
 from scaletui.view.live_ranks import ranks_rows
 from scaletui.view.row import Row, Span, fit
+from scaletui.view.rule import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ def report_rows(snapshot: Snapshot, width: int, pen: Pen) -> Iterator[Row]:
         yield ()
     yield from source_rows(snapshot, width, pen)
     yield from fault_rows(snapshot, width)
-    yield fit((Span(_searched(snapshot), "dim"),), width)
+    yield from wrapped(_searched(snapshot), width, "dim")
 
 
 def _job(snapshot: Snapshot, job: JobView, width: int, pen: Pen) -> Iterator[Row]:
