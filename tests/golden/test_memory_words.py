@@ -14,11 +14,12 @@ sys.path.insert(0, str(GOLDEN))
 
 from scoring.memory_fields import MissingFieldError, record_of, whole  # noqa: E402
 from scoring.memory_gates import is_faulty  # noqa: E402
+from scoring.memory_gpus import capacity_of, gpus_of  # noqa: E402
 from scoring.memory_habits import published  # noqa: E402
-from scoring.memory_measured import capacity_of, measured, quantity_of, scenario_of  # noqa: E402
+from scoring.memory_measured import measured, quantity_of, scenario_of  # noqa: E402
 from scoring.memory_model import named_arch  # noqa: E402
-from scoring.memory_plan import gpus_of  # noqa: E402
 
+from scaletui_engine.catalog import load_gpu  # noqa: E402
 from scaletui_engine.plan import Recompute, Strategy  # noqa: E402
 from scaletui_engine.runtime import CpExchange, LossKernel, OptimizerLoop  # noqa: E402
 from scaletui_engine.tensors import count_parameters  # noqa: E402
@@ -59,6 +60,8 @@ PLANS = [
     (MEGATRON, {"recompute": "core_attn+mlp"}, "recompute", Recompute.SELECTIVE),
     (MEGATRON, {"recompute": "uniform"}, "recompute", Recompute.FULL),
     (TITAN, {"param_dtype": "bfloat16"}, "precision", "bf16-reduce-fp32"),
+    (TITAN, {"param_dtype": "bf16 mixed precision"}, "precision", "bf16-mixed"),
+    (TITAN, {"param_dtype": None}, "precision", "bf16-mixed"),
     (TITAN, {"param_dtype": "bfloat16", "reduce_dtype": "bf16"}, "precision", "bf16-pure"),
     (TITAN, {"param_dtype": "float32", "compute_dtype": "float16"}, "precision", "fp16-mixed"),
     (TITAN, {"compute_dtype": "fp32"}, "precision", "fp32"),
@@ -184,7 +187,21 @@ def test_adapters_have_the_rank_and_the_targets_of_the_record() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gpu", "count"), [("8x H100", 8), ("64 H100 80GB", 64), ("H100 x 16", 16), ("H100 80GB", None)]
+    ("gpu", "count"),
+    [
+        ("8x H100", 8),
+        ("8*H100", 8),
+        ("16xB200", 16),
+        ("64 H100 80GB", 64),
+        ("H100 x 16", 16),
+        ("H100 80GB", None),
+        ("RTX 4090", None),
+        ("1x RTX 4090", 1),
+        ("2x 24GB", 2),
+        ("2x8 H100", 16),
+        ("2 nodes x 8 H100", 16),
+        ("4 nodes of 8x A100 80GB", 32),
+    ],
 )
 def test_gpus_are_counted_however_they_are_written(gpu: str, count: int | None) -> None:
     assert gpus_of({"gpu": gpu}) == count
@@ -199,10 +216,21 @@ def test_capacity_is_what_the_row_says(gpu: str, quantity: str, gib: float | Non
     assert found == (None if gib is None else gib * GIB)
 
 
-def test_capacity_is_the_catalogues_where_the_row_names_only_the_gpu() -> None:
-    found = capacity_of(record_of({"config": {"gpu": "8x B200"}, "quantity": "OOM"}))
-    assert found is not None
-    assert 170 * GIB < found < 192 * GIB
+@pytest.mark.parametrize(
+    ("gpu", "known"),
+    [
+        ("8x B200", "b200"),
+        ("8x NVIDIA H100 80GB HBM3", "h100-sxm"),
+        ("64 H100 GPUs", "h100-sxm"),
+        ("8 H100s", "h100-sxm"),
+        ("4 A100 (80GB)", "a100-sxm-80"),
+        ("2 nodes x 8 H200 141GB", "h200-sxm"),
+        ("1x RTX 4090", "rtx4090"),
+    ],
+)
+def test_capacity_is_the_catalogues_where_the_row_names_only_the_gpu(gpu: str, known: str) -> None:
+    found = capacity_of(record_of({"config": {"gpu": gpu}, "quantity": "OOM"}))
+    assert found == load_gpu(known).capacity_bytes
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scoring.memory_fields import MissingFieldError, Record, text, whole
+from scoring.memory_gpus import capacity_of
 from scoring.memory_habits import corrected
 from scoring.memory_model import arch_of
 from scoring.memory_plan import plan_of
 
 from scaletui_engine.catalog import load_gpu
 from scaletui_engine.cluster import Cluster
-from scaletui_engine.errors import UnknownNameError
 from scaletui_engine.memory import evaluate
 from scaletui_engine.memory.contents import contents_of
 from scaletui_engine.memory.host import host_budget
@@ -21,7 +21,7 @@ from scaletui_engine.memory.load import load_of
 from scaletui_engine.memory.outside import CONTEXT_EAGER, CONTEXT_LAZY, outside_range
 from scaletui_engine.model import Model
 from scaletui_engine.scenario import Scenario
-from scaletui_engine.units import GB, GIB
+from scaletui_engine.units import GIB
 from scaletui_engine.validate import validate
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ def quantity_of(record: Record) -> str:
     words = record.quantity.lower()
     if any(name in words for name in ("host", "cpu ram", "cpu mem", "dram")):
         return "host"
-    if "reserved" in words or words.startswith("torchtitan"):
+    if "reserved" in words or "memory_cached" in words or words.startswith("torchtitan"):
         return "reserved"
-    if any(name in words for name in ("nvidia-smi", "nvml", "gpu memory", "driver")):
+    if any(name in words for name in ("nvidia-smi", "nvml", "gpu memory", "driver", "memory.used")):
         return "driver"
     return "allocated"
 
@@ -98,20 +98,6 @@ def _spelled_out(record: Record) -> None:
     offloads = text(record.config, "activation_offload")
     if offloads and text(record.config, "ac") == "none":
         raise MissingFieldError("missing field activation_offload (which activations go to the host)")
-
-
-def capacity_of(record: Record) -> int | None:
-    """What the GPU holds, from "OOM on 95 GiB" or "32x H100 95GiB", else from the catalogue."""
-    said = text(record.config, "gpu")
-    for words in (record.quantity.lower(), said):
-        match = re.search(r"(\d+(?:\.\d+)?)\s*(gib|gb)", words)
-        if match:
-            return round(float(match[1]) * (GIB if match[2] == "gib" else GB))
-    name = re.sub(r"^\s*\d+\s*[x\u00d7*]?\s*|\s*[x\u00d7*]\s*\d+\s*$", "", said)
-    try:
-        return load_gpu(name).capacity_bytes
-    except UnknownNameError:
-        return None
 
 
 def classify(record: Record) -> Prediction:

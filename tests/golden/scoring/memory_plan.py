@@ -18,6 +18,7 @@ from scoring.memory_fields import (
     text,
     whole,
 )
+from scoring.memory_gpus import gpus_of
 from scoring.memory_habits import habit
 from scoring.memory_model import recipe_of
 from scoring.memory_words import (
@@ -106,17 +107,6 @@ def _megatron(words: str) -> bool:
     return any(name in words for name in OF_MEGATRON)
 
 
-def gpus_of(config: Config) -> int | None:
-    """GPUs of the job, from "8x H100 96GB", "8 H100" or "H100 x 8"."""
-    words = text(config, "gpu")
-    first = re.match(r"\s*(\d+)\s*(?:[x\u00d7*]|\s[a-z])", words)
-    match = first or re.search(r"[x\u00d7*]\s*(\d+)\s*$", words)
-    if match:
-        return int(match[1])
-    nodes, each = whole(config, "nodes"), whole(config, "gpus_per_node")
-    return whole(config, "gpus", "world") or (nodes * each if nodes and each else None)
-
-
 def _axes(config: Config) -> Axes:
     tp, pp, cp, replicas = (degree(config, name) for name in ("tp", "pp", "cp", "dp_replicate"))
     shard = whole(config, "fsdp", "dp_shard", "dp")
@@ -197,7 +187,9 @@ def _precision(record: Record, framework: Framework) -> str:
         return megatron_precision(config, str(recipe_of(config).get("precision", usual)))
     if framework is Framework.DEEPSPEED:
         return "fp32" if "32" in text(config, "param_dtype") else "bf16-mixed"
-    return torch_precision(config)
+    # torchtitan's training.dtype is float32 unless a job sets it.
+    usual = {"param_dtype": "fp32"} if "torchtitan" in record.text else {}
+    return torch_precision({**usual, **config} if text(config, "param_dtype") else {**config, **usual})
 
 
 def _offload(config: Config) -> Offload:

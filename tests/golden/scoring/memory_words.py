@@ -71,7 +71,8 @@ def bits_of(words: str) -> int | None:
 
 def torch_precision(config: Config) -> str:
     """The recipe of a job of torch's own. Raises MissingFieldError where the weights' type is not said."""
-    weights, compute = bits_of(text(config, "param_dtype")), text(config, "compute_dtype")
+    said, compute = text(config, "param_dtype"), text(config, "compute_dtype")
+    weights = 32 if re.search(r"\bmixed\b|\bamp\b|autocast", said) else bits_of(said)
     lora = lora_of(config)
     if weights is None and lora is not None and lora.quantized:
         weights = 16
