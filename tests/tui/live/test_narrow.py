@@ -20,8 +20,6 @@ STATES = {
     "driver_free": 6 * GIB, "driver_total": 80 * GIB, "inactive_split": GIB,
 }  # fmt: skip
 FIGURES = (
-    "16,060,522,496", "64,242,089,984", "60.0/70.0/80.0", "4,812", "rank 0", "gradients are not sharded",
-)  # fmt: skip
     "16,060,522,496",
     "64,242,089,984",
     "60.0/70.0/80.0",
