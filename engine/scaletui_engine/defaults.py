@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.catalog import load_gpu, load_model
 from scaletui_engine.cluster import Cluster
-from scaletui_engine.errors import WorldSizeError
+from scaletui_engine.errors import WorldSizeError, brief
 from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
 from scaletui_engine.runtime import DEFAULT_RUNTIME, Lora, Runtime
 from scaletui_engine.scenario import Scenario
 from scaletui_engine.validate import problem
 from scaletui_engine.validate.nearest import divisors
+from scaletui_engine.validate.numbers import check_gpus
 
 if TYPE_CHECKING:
     from scaletui_engine.model import Model
@@ -72,7 +73,11 @@ def scenario_from(choices: Choices) -> Scenario:
 
 
 def plan_from(choices: PlanChoices, model: Model, cluster: Cluster) -> Plan:
-    """The plan of `choices` on that cluster; not yet validated. Raises WorldSizeError as `scenario_from`."""
+    """The plan of `choices` on that cluster; not yet validated. Raises WorldSizeError as `scenario_from`.
+
+    Raises ValueRangeError for a number of GPUs that cannot be.
+    """
+    check_gpus(cluster)
     try:
         replicate, shard = _data_parallel(choices, cluster)
     except WorldSizeError as error:
@@ -129,9 +134,9 @@ def _left(choices: PlanChoices, gpus: int) -> int:
     left, rest = divmod(gpus, ranks)
     if rest or left == 0:
         named = (("tp", choices.tp), ("cp", choices.cp), ("pp", choices.pp))
-        shown = " x ".join(f"{name} {degree}" for name, degree in named if degree > 1)
+        shown = " x ".join(f"{name} {brief(degree)}" for name, degree in named if degree > 1)
         raise WorldSizeError(
-            f"{shown} = {ranks}, which does not divide the cluster's {gpus} GPUs"
+            f"{shown} = {brief(ranks)}, which does not divide the cluster's {gpus} GPUs"
             if " x " in shown
             else f"{shown} does not divide the cluster's {gpus} GPUs"
         )

@@ -14,6 +14,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from scaletui_engine.errors import ParseError, UnknownNameError, brief, nearest_name
+from scaletui_engine.units import parse_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -46,7 +47,10 @@ def refuse_unknown(values: Iterable[str], known: Iterable[str], where: str) -> N
     prefix = f"{where}." if where else ""
     for key in values:
         if key not in names:
-            raise UnknownNameError("key", f"{prefix}{key}", [f"{prefix}{name}" for name in names])
+            # Behind a prefix that all share, every name looks like every other.
+            alike = nearest_name(key, names) if prefix else None
+            known = names if not prefix else () if alike is None else (alike,)
+            raise UnknownNameError("key", f"{prefix}{key}", [f"{prefix}{name}" for name in known])
 
 
 def value_of(hint: object, value: object, where: str) -> Any:
@@ -56,6 +60,14 @@ def value_of(hint: object, value: object, where: str) -> Any:
         if found is not MISSING:
             return found
     raise ParseError(f"{where} = {shown(value)} is not {wanted(hint)}", _nearest(hint, value))
+
+
+def size_of(text: str, where: str) -> int:
+    """Bytes of a size like "80GiB", or ParseError in one line that names the key."""
+    try:
+        return parse_bytes(text)
+    except ParseError as error:
+        raise ParseError(f"{where} = {error.equation}") from None
 
 
 def wanted(hint: object) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from scaletui_engine.catalog import gpu_ids, load_gpu
 from scaletui_engine.cluster import Gpu
 from scaletui_engine.errors import ParseError
-from scaletui_engine.fields import read, shown, value_of
-from scaletui_engine.units import exact_bytes, parse_bytes
+from scaletui_engine.fields import read, shown, size_of, value_of
+from scaletui_engine.units import exact_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +48,8 @@ def read_gpu(value: object, where: str) -> Gpu:
         id=own.id,
         name=own.name or own.id,
         vendor=own.vendor,
-        memory_bytes=parse_bytes(own.memory),
-        usable_bytes=None if own.usable is None else parse_bytes(own.usable),
+        memory_bytes=size_of(own.memory, f"{where}.memory"),
+        usable_bytes=None if own.usable is None else size_of(own.usable, f"{where}.usable"),
         usable_source=own.usable_source,
         peak_flops=flops,
         memory_bandwidth=own.memory_bandwidth,

@@ -9,7 +9,7 @@ from scaletui_engine.catalog import load_model, model_ids
 from scaletui_engine.errors import ParseError
 from scaletui_engine.fields import read, refuse_unknown
 from scaletui_engine.model import Arch, Mla, Model, Moe
-from scaletui_engine.validate.numbers import check_arch
+from scaletui_engine.validate.numbers import check_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +48,9 @@ def read_model(table: Mapping[str, object], where: str = "model") -> Model:
     if base is not None:
         given = {**_table_of(base.arch), **given}
     arch = read(Arch, given, where) if base is None or given != _table_of(base.arch) else base.arch
-    check_arch(arch)
-    return _model(head, arch, base)
+    model = _model(head, arch, base)
+    check_model(model)
+    return model
 
 
 def write_model(model: Model) -> dict[str, dict[str, object]]:

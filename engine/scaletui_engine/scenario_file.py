@@ -9,14 +9,14 @@ from scaletui_engine.cluster import Cluster
 from scaletui_engine.compat import tomllib
 from scaletui_engine.defaults import PlanChoices, plan_from
 from scaletui_engine.errors import ParseError
-from scaletui_engine.fields import read, refuse_unknown, shown
+from scaletui_engine.fields import read, refuse_unknown, shown, size_of
 from scaletui_engine.gpu_table import read_gpu, write_gpu
 from scaletui_engine.model_table import read_model, write_model
 from scaletui_engine.plan import Axes, Plan
 from scaletui_engine.scenario import Scenario
 from scaletui_engine.scenario_comments import COMMENTS, HEADER
 from scaletui_engine.toml_text import table_text
-from scaletui_engine.units import exact_bytes, parse_bytes
+from scaletui_engine.units import exact_bytes
 from scaletui_engine.validate import validate
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _read_cluster(table: dict[str, object]) -> Cluster:
     known = ("gpu", *(field.name for field in fields(_ClusterTable)))
     refuse_unknown(table, known, "cluster")
     rest = read(_ClusterTable, {key: value for key, value in table.items() if key != "gpu"}, "cluster")
-    host = None if rest.host_memory is None else parse_bytes(rest.host_memory)
+    host = None if rest.host_memory is None else size_of(rest.host_memory, "cluster.host_memory")
     gpu = read_gpu(table["gpu"], "cluster.gpu")
     return Cluster(gpu, rest.gpus, rest.gpus_per_node, rest.nvlink_domain, host)
 

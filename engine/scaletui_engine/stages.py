@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from scaletui_engine.errors import DivisibilityError
+from scaletui_engine.errors import DivisibilityError, brief
 from scaletui_engine.plan import Split
 from scaletui_engine.schedule_rules import Placement, schedule_rule
 
@@ -50,7 +50,9 @@ def _explicit(layers: int, stages: int, split: tuple[int, ...]) -> tuple[int, ..
     if len(split) != stages:
         raise DivisibilityError(f"layer_split names {len(split)} stages, but pp x chunks = {stages}")
     if sum(split) != layers:
-        raise DivisibilityError(f"layer_split adds up to {sum(split)} layers, but the model has {layers}")
+        raise DivisibilityError(
+            f"layer_split adds up to {brief(sum(split))} layers, but the model has {layers}"
+        )
     return split
 
 

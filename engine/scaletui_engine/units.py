@@ -20,7 +20,8 @@ _BYTES: Final = {
 _COUNTS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20}
 _LONGEST: Final = 40
 """Characters of the longest number that is read: nothing that is counted here has so many digits."""
-_NUMBER = re.compile(r"\s*(\d+(?:[_ ]\d+)*)(?:\.(\d+))?\s*([a-zA-Z]*)\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*(\d{1,3}(?: \d{3})+|\d+(?:_\d+)*)(?:\.(\d+))?\s*([a-zA-Z]*)\s*", re.ASCII)
+"""Blanks part thousands and nothing else: "8 8" is two numbers."""
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -56,6 +57,9 @@ def _parse(text: str, units: dict[str, int], default: str, wanted: str) -> int:
     if scale is None:
         raise ParseError(f"{brief(text)} has the unknown unit {unit!r}: wanted {wanted}")
     digits = fraction or ""
+    if digits and scale == 1:
+        # Half the world writes eight thousand as 8.000.
+        raise ParseError(f"{brief(text)} is not a whole number: wanted {wanted}")
     numerator = int(re.sub(r"[_ ]", "", whole) + digits) * scale
     value, rest = divmod(numerator, int("1" + "0" * len(digits)))
     if rest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from scaletui_engine.catalog import load_gpu, load_model
-from scaletui_engine.errors import ParseError, UnknownNameError
+from scaletui_engine.errors import ParseError, UnknownNameError, brief
 from scaletui_engine.optimizers import optimizer
 from scaletui_engine.plan import Offload, Recompute, Split, Strategy
 from scaletui_engine.precisions import precision
@@ -85,9 +85,11 @@ def _split(text: str) -> Split | tuple[int, ...]:
     if "|" in text:
         return parse_layout(text).layers
     parts = text.replace(",", " ").split()
-    if parts and all(part.isdecimal() and len(part) < 8 for part in parts):
+    if parts and all(part.isascii() and part.isdecimal() and len(part) < 8 for part in parts):
         return tuple(int(part) for part in parts)
     if text.lower() not in [member.value for member in Split]:
+        if any(letter.isdigit() or letter == "," for letter in text):
+            raise ParseError(f"{brief(text)} is not a list of layers like 7,8,8,7")
         raise UnknownNameError("layer_split", text, [member.value for member in Split])
     return Split(text.lower())
 

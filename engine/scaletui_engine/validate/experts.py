@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scaletui_engine.errors import DivisibilityError, ScenarioError
+from scaletui_engine.memory.load import expert_tp
 from scaletui_engine.plan import Strategy
-from scaletui_engine.validate.nearest import divisors
+from scaletui_engine.validate.nearest import divisors, nearest_divisor
 
 if TYPE_CHECKING:
     from scaletui_engine.plan import Plan
@@ -23,6 +24,7 @@ def check_experts(scenario: Scenario) -> None:
     """Raises ScenarioError for experts that are not there, DivisibilityError for an uneven deal."""
     moe, ep, group = scenario.model.arch.moe, scenario.plan.axes.ep, expert_group(scenario.plan)
     if ep == 1:
+        _check_width(scenario)
         return
     if moe is None:
         raise ScenarioError(f"ep {ep}, but {scenario.model.id} has no experts", "ep 1")
@@ -34,6 +36,18 @@ def check_experts(scenario: Scenario) -> None:
     if group % ep:
         raise DivisibilityError(f"{_group(scenario.plan)} = {group}, which ep {ep} does not divide", nearest)
     _check_expert_tensor_parallel(scenario)
+    _check_width(scenario)
+
+
+def _check_width(scenario: Scenario) -> None:
+    """Each expert is cut by as much of tp as it keeps: all of it with ep 1 (`expert_tp`)."""
+    moe, plan = scenario.model.arch.moe, scenario.plan
+    if moe is None:
+        return
+    tp = expert_tp(plan, plan.framework)
+    if moe.ffn % tp:
+        written = f"expert ffn {moe.ffn} / tp {tp} = {moe.ffn / tp:.4g}"
+        raise DivisibilityError(f"{written}, not a whole number", f"tp {nearest_divisor(moe.ffn, tp)}")
 
 
 def _check_expert_tensor_parallel(scenario: Scenario) -> None:

@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.errors import ValueRangeError, brief
+from scaletui_engine.validate.nearest import nearest_divisor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scaletui_engine.cluster import Cluster
-    from scaletui_engine.model import Arch
+    from scaletui_engine.model import Arch, Model, Moe
     from scaletui_engine.scenario import Scenario
 
 _WIDTH: Final = 1 << 24
@@ -26,14 +27,28 @@ _BYTES: Final = 1 << 60
 _AXES: Final = ("tp", "cp", "ep", "pp", "dp_replicate", "dp_shard")
 _ARCH: Final = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab")
 _PLAN: Final = ("micro_batch", "global_batch", "seq", "chunks")
+_TOKENS: Final = ("learned_pos", "sliding_window", "chunk_attn_window", "nope_every")
+"""Numbers that an architecture may leave out."""
 
 
 def check_numbers(scenario: Scenario) -> None:
     """Raises ValueRangeError."""
-    check_arch(scenario.model.arch)
+    check_model(scenario.model)
     _check_cluster(scenario.cluster)
     for name, value in _of_cluster_and_plan(scenario):
         check_number(name, value, _LIMITS.get(name, 10_000_000))
+
+
+def check_model(model: Model) -> None:
+    """Its architecture, and the longest sequence that it was made for. Raises ValueRangeError."""
+    check_arch(model.arch)
+    if model.max_seq is not None:
+        check_number("model.max_seq", model.max_seq, _LIMITS["seq"])
+
+
+def check_gpus(cluster: Cluster) -> None:
+    """How many there are, before anything is divided by it. Raises ValueRangeError."""
+    check_number("gpus", cluster.gpus, _LIMITS["gpus"])
 
 
 def check_arch(arch: Arch) -> None:
@@ -44,11 +59,23 @@ def check_arch(arch: Arch) -> None:
         raise ValueRangeError(f"model.norms_per_layer {brief(arch.norms_per_layer)} is not 1, 2 or 4")
     if arch.heads % arch.kv_heads:
         raise ValueRangeError(f"model.heads {arch.heads} / kv_heads {arch.kv_heads} is not a whole number")
-    if arch.learned_pos is not None:
-        check_number("model.learned_pos", arch.learned_pos, 1 << 32)
+    _check_positions(arch)
     for name, value, least in _of_parts(arch):
         check_number(name, value, _WIDTH, least)
-    _check_expert_layers(arch)
+    if arch.moe is not None:
+        _check_expert_layers(arch.moe, arch.layers)
+        _check_routing(arch.moe)
+
+
+def _check_positions(arch: Arch) -> None:
+    """What attention looks back over, and how it counts."""
+    for name in _TOKENS:
+        value: object = getattr(arch, name)
+        if value is not None:
+            check_number(f"model.{name}", value, _LIMITS["seq"])
+    check_number("model.sliding_layers", arch.sliding_layers, arch.layers, least=0)
+    if arch.rope_theta is not None and not _is_positive(arch.rope_theta):
+        raise ValueRangeError(f"model.rope_theta = {brief(arch.rope_theta)} is not a positive number")
 
 
 def check_number(name: str, value: object, most: int, least: int = 1) -> None:
@@ -76,6 +103,9 @@ def _check_cluster(cluster: Cluster) -> None:
         if bandwidth is not None and not _is_positive(bandwidth):
             said = brief(bandwidth)
             raise ValueRangeError(f"gpu.{name} = {said} is not a positive number of bytes a second")
+    for dtype, flops in gpu.peak_flops:
+        if not _is_positive(flops):
+            raise ValueRangeError(f"gpu.peak_flops.{dtype} = {brief(flops)} is not a positive number")
 
 
 def _is_positive(value: object) -> bool:
@@ -88,24 +118,35 @@ def _of_parts(arch: Arch) -> Iterator[tuple[str, object, int]]:
             yield f"model.moe.{name}", getattr(arch.moe, name), 1
         for name in ("shared", "shared_ffn", "first_dense"):
             yield f"model.moe.{name}", getattr(arch.moe, name), 0
+        for name in ("groups", "topk_groups"):
+            if getattr(arch.moe, name) is not None:
+                yield f"model.moe.{name}", getattr(arch.moe, name), 1
     if arch.mla is not None:
         for name in ("kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"):
             yield f"model.mla.{name}", getattr(arch.mla, name), 1
         yield "model.mla.q_lora_rank", arch.mla.q_lora_rank, 0
 
 
-def _check_expert_layers(arch: Arch) -> None:
-    moe = arch.moe
-    if moe is None:
-        return
+def _check_expert_layers(moe: Moe, layers: int) -> None:
     if moe.topk > moe.experts:
         raise ValueRangeError(f"topk {moe.topk} > {moe.experts} experts", f"topk {moe.experts}")
     if moe.shared and not moe.shared_ffn:
         raise ValueRangeError(f"{moe.shared} shared experts with shared_ffn 0")
-    if moe.first_dense + moe.every > arch.layers:
+    if moe.first_dense + moe.every > layers:
         raise ValueRangeError(
-            f"first_dense {moe.first_dense} + every {moe.every} > {arch.layers} layers: no layer has experts"
+            f"first_dense {moe.first_dense} + every {moe.every} > {layers} layers: no layer has experts"
         )
+
+
+def _check_routing(moe: Moe) -> None:
+    """Groups deal the experts out evenly, and a token reaches no more of them than there are."""
+    if moe.groups is not None and moe.experts % moe.groups:
+        raise ValueRangeError(
+            f"model.moe.experts {moe.experts} / groups {moe.groups} is not a whole number",
+            f"model.moe.groups {nearest_divisor(moe.experts, moe.groups)}",
+        )
+    if moe.topk_groups is not None:
+        check_number("model.moe.topk_groups", moe.topk_groups, moe.groups or 1)
 
 
 def _of_cluster_and_plan(scenario: Scenario) -> Iterator[tuple[str, object]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scaletui_engine.errors import DivisibilityError, ScenarioError
+from scaletui_engine.errors import DivisibilityError, ScenarioError, brief
 from scaletui_engine.schedule_rules import nearest_microbatches, schedule_rule
 from scaletui_engine.stages import layer_counts
 
@@ -51,7 +51,7 @@ def _check_split(layers: int, plan: Plan) -> None:
     counts = layer_counts(layers, plan.stages, plan.layer_split)
     empty = [stage for stage, count in enumerate(counts) if count < 1]
     if empty:
-        raise DivisibilityError(f"layer_split gives stage {empty[0]} {counts[empty[0]]} layers")
+        raise DivisibilityError(f"layer_split gives stage {empty[0]} {brief(counts[empty[0]])} layers")
 
 
 def _check_microbatches(plan: Plan, rule: ScheduleRule) -> None:

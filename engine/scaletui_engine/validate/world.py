@@ -16,9 +16,9 @@ def check_world(scenario: Scenario) -> None:
     """Raises WorldSizeError with the product written out."""
     axes, gpus = scenario.plan.axes, scenario.cluster.gpus
     if axes.world != gpus:
-        raise WorldSizeError(
-            f"{product(axes)} = {axes.world}, but the cluster has {gpus} GPUs", _nearest(axes, gpus)
-        )
+        shown = product(axes)
+        said = f"{shown} = {axes.world}" if " x " in shown else shown
+        raise WorldSizeError(f"{said}, but the cluster has {gpus} GPUs", _nearest(axes, gpus))
 
 
 def product(axes: Axes) -> str:
@@ -38,7 +38,7 @@ def _nearest(axes: Axes, gpus: int) -> str | None:
     """dp alone where it mends the product, else the largest model axis that does, with dp following it."""
     ranks = axes.tp * axes.cp * axes.pp
     if gpus % ranks == 0:
-        return f"dp {gpus // ranks}"
+        return _data_parallel(axes, gpus // ranks)
     for name, degree in sorted(
         (("tp", axes.tp), ("pp", axes.pp), ("cp", axes.cp)), key=lambda axis: -axis[1]
     ):
@@ -48,3 +48,11 @@ def _nearest(axes: Axes, gpus: int) -> str | None:
             dp = left // found
             return f"{name} {found}" if dp == axes.dp else f"{name} {found}, dp {dp}"
     return None
+
+
+def _data_parallel(axes: Axes, left: int) -> str:
+    """dp as it has to be, its replicas as near to those that were asked for as divides it."""
+    if axes.dp_replicate == 1 or axes.dp_shard == 1:
+        return f"dp {left}"
+    replicas = nearest_divisor(left, axes.dp_replicate)
+    return f"dp_replicate {replicas}, dp_shard {left // replicas}"

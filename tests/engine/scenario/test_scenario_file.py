@@ -142,7 +142,25 @@ REFUSED = [
     (
         "host",
         MODEL + CLUSTER + "host_memory = '2 elephants'",
-        "'2 elephants' has the unknown unit 'elephants': wanted a size like 80GiB or 80GB",
+        "cluster.host_memory = '2 elephants' has the unknown unit 'elephants': "
+        "wanted a size like 80GiB or 80GB",
+    ),
+    (
+        "negative-host",
+        MODEL + CLUSTER + "host_memory = '-1GiB'",
+        "cluster.host_memory = '-1GiB' is negative: wanted a size like 80GiB or 80GB",
+    ),
+    ("nameless-key", MODEL + CLUSTER + "[plan]\n'' = 1", "unknown key 'plan.'"),
+    ("strange-key", MODEL + CLUSTER + "[plan]\n'\u00e9' = 1", "unknown key 'plan.\u00e9'"),
+    (
+        "longest",
+        MODEL + "max_seq = 0\n" + CLUSTER,
+        "model.max_seq = 0 < 1; nearest valid: model.max_seq 1",
+    ),
+    (
+        "digits",
+        MODEL + CLUSTER + "[plan]\ntp = " + "9" * 4000,
+        "tp a number of over 2,000 digits does not divide the cluster's 8 GPUs; nearest valid: tp 8",
     ),
     ("table", "model = 3", "model = 3 is not a table"),
     ("name", "name = 3\n" + MODEL + CLUSTER, "name = 3 is not a text"),

@@ -20,7 +20,18 @@ def test_parse_bytes(text: str, value: int) -> None:
     assert parse_bytes(text) == value
 
 
-@pytest.mark.parametrize(("text", "value"), [("8192", 8192), ("8k", 8192), ("1M", 1 << 20), (" 4 ", 4)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("8192", 8192),
+        ("8k", 8192),
+        ("1M", 1 << 20),
+        (" 4 ", 4),
+        ("1.5k", 1536),
+        ("16 384", 16384),
+        ("1_0", 10),
+    ],
+)
 def test_parse_count(text: str, value: int) -> None:
     assert parse_count(text) == value
 
@@ -43,6 +54,27 @@ REFUSED = [
 def test_refused_sizes(text: str, words: str) -> None:
     with pytest.raises(ParseError, match=words):
         parse_bytes(text)
+
+
+COUNTS_REFUSED = [
+    ("8 8", "'8 8' is not a whole number"),
+    ("8 8192", "'8 8192' is not a whole number"),
+    ("8.0", "'8.0' is not a whole number"),
+    ("8.000", "'8.000' is not a whole number"),
+    ("8,192", "'8,192' is not a whole number"),
+    ("1_", "'1_' is not a whole number"),
+    ("\u0663", "is not a whole number"),
+    ("1e3", "'1e3' is not a whole number"),
+    ("nan", "'nan' is not a whole number"),
+    ("-8", "'-8' is negative"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), COUNTS_REFUSED)
+def test_refused_counts(text: str, words: str) -> None:
+    """Nothing is read as another number than the one that somebody may have meant."""
+    with pytest.raises(ParseError, match=words):
+        parse_count(text)
 
 
 @given(st.integers(0, 1 << 60))

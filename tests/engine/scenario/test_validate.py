@@ -57,7 +57,19 @@ REFUSED = [
     (
         "world-hsdp",
         _choices("llama3-8b", 16, dp_replicate=2, dp_shard=4, strategy=Strategy.HSDP),
-        "dp_replicate 2 x dp_shard 4 = 8, but the cluster has 16 GPUs; nearest valid: dp 16",
+        "dp_replicate 2 x dp_shard 4 = 8, but the cluster has 16 GPUs; "
+        "nearest valid: dp_replicate 2, dp_shard 8",
+    ),
+    (
+        "world-one-axis",
+        _choices("llama3-8b", 8, dp_shard=4),
+        "dp 4, but the cluster has 8 GPUs; nearest valid: dp 8",
+    ),
+    (
+        "world-hsdp-uneven",
+        _choices("llama3-8b", 8, dp_replicate=3, strategy=Strategy.HSDP),
+        "dp_replicate 3 x dp_shard 2 = 6, but the cluster has 8 GPUs; "
+        "nearest valid: dp_replicate 2, dp_shard 4",
     ),
     (
         "heads",
@@ -259,6 +271,16 @@ OPEN = [
         "tp-pp",
         _choices("llama3-8b", 16, tp=3, pp=2),
         "tp 3 x pp 2 = 6, which does not divide the cluster's 16 GPUs; nearest valid: tp 2",
+    ),
+    (
+        "digits",
+        _choices("llama3-8b", 16, tp=10**500),
+        f"tp 1{'0' * 19}... does not divide the cluster's 16 GPUs; nearest valid: tp 16",
+    ),
+    (
+        "more-gpus-than-can-be-divided-up",
+        _choices("llama3-8b", 10**40, tp=7),
+        f"gpus = 1{'0' * 19}... > 10000000; nearest valid: gpus 10000000",
     ),
     (
         "too-many",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scaletui_engine.defaults import Choices, scenario_from
+from scaletui_engine.model import Moe
 from scaletui_engine.runtime import Lora, Runtime
 from scaletui_engine.validate import problem
 
@@ -64,6 +65,39 @@ ARCH = [
     ("groups", {"kv_heads": 5}, "model.heads 32 / kv_heads 5 is not a whole number"),
     ("norms", {"norms_per_layer": 3}, "model.norms_per_layer 3 is not 1, 2 or 4"),
     ("huge", {"layers": 10**6}, "model.layers = 1000000 > 10000; nearest valid: model.layers 10000"),
+    (
+        "no-window",
+        {"sliding_window": 0},
+        "model.sliding_window = 0 < 1; nearest valid: model.sliding_window 1",
+    ),
+    (
+        "windows-in-more-layers-than-there-are",
+        {"sliding_layers": 33, "sliding_window": 64},
+        "model.sliding_layers = 33 > 32; nearest valid: model.sliding_layers 32",
+    ),
+    (
+        "chunk",
+        {"chunk_attn_window": -1},
+        "model.chunk_attn_window = -1 < 1; nearest valid: model.chunk_attn_window 1",
+    ),
+    ("nope", {"nope_every": 0}, "model.nope_every = 0 < 1; nearest valid: model.nope_every 1"),
+    ("theta", {"rope_theta": -1.0}, "model.rope_theta = -1.0 is not a positive number"),
+    ("nan", {"rope_theta": float("nan")}, "model.rope_theta = nan is not a positive number"),
+    (
+        "expert-groups",
+        {"moe": Moe(8, 2, 64, groups=3)},
+        "model.moe.experts 8 / groups 3 is not a whole number; nearest valid: model.moe.groups 2",
+    ),
+    (
+        "reached-groups",
+        {"moe": Moe(8, 2, 64, groups=4, topk_groups=5)},
+        "model.moe.topk_groups = 5 > 4; nearest valid: model.moe.topk_groups 4",
+    ),
+    (
+        "groups-of-none",
+        {"moe": Moe(8, 2, 64, groups=0)},
+        "model.moe.groups = 0 < 1; nearest valid: model.moe.groups 1",
+    ),
     ("window", {"sliding_window": "wide"}, "model.sliding_window = 'wide' is not a whole number"),
     ("gated", {"gated": 1}, "model.gated = 1 is not true or false"),
     ("norm", {"norm": "rmsnorm"}, "model.norm = 'rmsnorm' is not one of rmsnorm, layernorm"),
@@ -75,6 +109,13 @@ def test_architectures(change: dict[str, Any], words: str) -> None:
     scenario = scenario_from(_choices("llama3-8b", 8))
     model = replace(scenario.model, arch=replace(scenario.model.arch, **change))
     assert str(problem(replace(scenario, model=model))) == words
+
+
+@pytest.mark.parametrize("longest", [0, -1, 1 << 33])
+def test_the_longest_sequence_of_a_model_is_one(longest: int) -> None:
+    scenario = scenario_from(_choices("llama3-8b", 8))
+    model = replace(scenario.model, max_seq=longest)
+    assert str(problem(replace(scenario, model=model))).startswith(f"model.max_seq = {longest} ")
 
 
 SWITCHES = [
@@ -147,6 +188,12 @@ def test_what_is_trained(change: dict[str, Any], words: str) -> None:
 CLUSTERS = [
     ("host", {"host_memory_bytes": 0}, {}, "host_memory_bytes = 0 < 1; nearest valid: host_memory_bytes 1"),
     ("domain", {"nvlink_domain": 0}, {}, "nvlink_domain = 0 < 1; nearest valid: nvlink_domain 1"),
+    (
+        "flops",
+        {},
+        {"peak_flops": (("bf16", -1.0),)},
+        "gpu.peak_flops.bf16 = -1.0 is not a positive number",
+    ),
     ("memory", {}, {"memory_bytes": -1}, "gpu.memory_bytes = -1 < 1; nearest valid: gpu.memory_bytes 1"),
     (
         "bandwidth",
