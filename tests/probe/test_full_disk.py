@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from probe.workbench import Workbench
 
 JOB = """
-import resource, sys, torch
+import resource, sys, time, torch
 optimizer = torch.optim.optimizer.Optimizer()
 for _ in range({before}):
     optimizer.step()
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-for _ in range(1000):
+for _ in range(300):
     optimizer.step()
+    time.sleep(0.001)
 sys.stdout.write("trained to the end")
 """
 

@@ -10,6 +10,7 @@ tests/probe/test_reports.py has the table of all.
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -56,22 +57,19 @@ def test_nvitop_134_nvtop_149_a_pid_of_another_namespace_is_the_ranks_and_no_fai
     variables = {"PYTHONPATH": ":".join(map(str, paths)), "FAKE_NVML_MODE": "foreign", "COLUMNS": "120"}
     with MadeUpJob(folder, 1, **gpu) as job:
         job.step(1, allocated=20 << 30, reserved=25 << 30, active=20 << 30, weights_device=9 << 30)
-        done = subprocess.run(
-            [*LIVE, str(folder), "--once"],
-            env=environment(Setup(environment=variables)),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = [line for line in done.stdout.splitlines() if "pid not in this namespace" in line]
+        setup = environment(Setup(environment=variables))
+        printed = [
+            subprocess.run([*LIVE, str(folder), "--once", *form], env=setup, capture_output=True, text=True)
+            for form in ((), ("--json",))
+        ]
+    assert [(done.returncode, done.stderr) for done in printed] == [(0, "")] * 2
+    rows = [line for line in printed[0].stdout.splitlines() if "pid not in this namespace" in line]
     assert len(rows) == 8
-    assert (
-        [row for row in rows if "no rank" not in row]
-        == [row for row in rows if "rank 0, pid" in row]
-        == rows[:1]
-    )
-    assert "No Such Process" not in done.stdout
+    assert [row for row in rows if "no rank" not in row] == rows[:1]
+    assert "rank 0, pid" in rows[0]
+    processes = [gpu["processes"][0] for gpu in json.loads(printed[1].stdout)["drivers"]]
+    assert [process["rank"] for process in processes] == [0] + [None] * 7
+    assert {process["in_this_namespace"] for process in processes} == {False}
 
 
 # 4
