@@ -6,7 +6,7 @@ A limit on the size of files stands for it: the write that goes beyond fails as 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from probe.fake_torch import FAKE_TORCH, put_torch
@@ -24,18 +24,27 @@ optimizer = torch.optim.optimizer.Optimizer()
 for _ in range({before}):
     optimizer.step()
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-for _ in range(300):
+for _ in range({after}):
     optimizer.step()
     time.sleep(0.001)
 sys.stdout.write("trained to the end")
 """
 
 
-def trained(bench: Workbench, tmp_path: Path, before: int, limit: int, mode: str) -> int:
+class Job(NamedTuple):
+    """Steps before and after the disk is full, the byte beyond which it is, and how the job is watched."""
+
+    before: int
+    after: int
+    limit: int
+    mode: str
+
+
+def trained(bench: Workbench, tmp_path: Path, job: Job) -> int:
     """Run the job; how many rings it left."""
     put_torch(tmp_path, FAKE_TORCH)
-    words = [sys.executable, "-c", JOB.format(before=before, limit=limit)]
-    outcome = bench.run(words, "--mode", mode, "--interval", "0.1", PYTHONPATH=str(tmp_path))
+    words = [sys.executable, "-c", JOB.format(**job._asdict())]
+    outcome = bench.run(words, "--mode", job.mode, "--interval", "0.1", PYTHONPATH=str(tmp_path))
     assert (outcome.code, outcome.output) == (0, "trained to the end")
     return len(outcome.rings)
 
@@ -44,17 +53,18 @@ def trained(bench: Workbench, tmp_path: Path, before: int, limit: int, mode: str
 def test_a_disk_that_is_full_from_the_start_leaves_no_ring(
     bench: Workbench, tmp_path: Path, mode: str
 ) -> None:
-    assert trained(bench, tmp_path, before=0, limit=4096, mode=mode) == 0
+    assert trained(bench, tmp_path, Job(0, 300, 4096, mode)) == 0
     assert list(bench.rings.iterdir()) == []
 
 
+@pytest.mark.parametrize("after", [0, 300], ids=["at the end", "while it trains"])
 @pytest.mark.parametrize("mode", ["thread", "hooks"])
 def test_a_disk_that_fills_up_leaves_what_was_written_before(
-    bench: Workbench, tmp_path: Path, mode: str
+    bench: Workbench, tmp_path: Path, mode: str, after: int
 ) -> None:
     """No write beyond the samples: steps fail, and so does the goodbye."""
     samples = HEADER_SIZE + PLAN_SIZE + 4 * RECORD_SIZE
-    assert trained(bench, tmp_path, before=2, limit=samples, mode=mode) == 1
+    assert trained(bench, tmp_path, Job(2, after, samples, mode)) == 1
     (ring,) = bench.read()
     assert ring.records[Kind.STEP][0].measures.get("step") == 1
     assert ring.last(Kind.STEP).measures.get("step") in (1, 2)
