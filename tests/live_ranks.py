@@ -8,7 +8,7 @@ from scaletui_engine.live.evidence import RankState, Verdict
 from scaletui_engine.live.header import Identity, Process
 from scaletui_engine.live.held import Held
 from scaletui_engine.live.history import Point
-from scaletui_engine.live.prediction import Prediction
+from scaletui_engine.live.predicted import Prediction
 from scaletui_engine.live.snapshot import Allocator, RankView
 from scaletui_probe.layout import Reason
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from scaletui_engine.live.record import Measured
@@ -39,9 +40,10 @@ class Held:
     @property
     def total(self) -> int:
         """The sum of what was counted."""
-        return sum(value or 0 for _, value in self.items())
+        return sum(filter(None, _VALUES(self)))
 
 
+_VALUES: Final = attrgetter(*CATEGORIES)
 NOTHING: Final = Held()
 
 

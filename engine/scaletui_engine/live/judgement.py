@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.once import once_a_job
-from scaletui_engine.live.prediction import PREDICTED
+from scaletui_engine.live.predicted import PREDICTED
 from scaletui_probe.layout import Event
 
 if TYPE_CHECKING:
     from scaletui_engine.live.snapshot import JobView, RankView
 
+_MEASURED: Final = attrgetter(*PREDICTED)
+_IN_PREDICTION: Final = attrgetter(*(f"held.{name}" for name in PREDICTED))
 _LAST_WORDS: Final = (Event.EXCEPTION, Event.EXIT)
 
 
@@ -49,8 +52,12 @@ def differences(rank: RankView) -> tuple[Difference, ...]:
 
 @once_a_job
 def largest_gap(job: JobView) -> Difference | None:
-    """The category of any rank that is furthest from its prediction, in bytes; None before there is any."""
-    found = [difference for rank in job.ranks for difference in differences(rank)]
+    """The category of any rank that is furthest from its prediction, in bytes; None before there is any.
+
+    Most ranks of a job are alike, and those that are need only be looked at once.
+    """
+    alike = {(_IN_PREDICTION(rank.prediction), _MEASURED(rank.measured)): rank for rank in job.ranks}
+    found = [difference for rank in alike.values() for difference in differences(rank)]
     return max(found, key=lambda difference: abs(difference.bytes), default=None)
 
 

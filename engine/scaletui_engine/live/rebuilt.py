@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.catalog import gpu_ids, load_gpu, load_model
 from scaletui_engine.cluster import Cluster
 from scaletui_engine.errors import ScenarioError
 from scaletui_engine.live.architecture import UnreadableError, read_architecture
+from scaletui_engine.live.outcome import Batch, Rebuilt, Unbuilt
 from scaletui_engine.model import Model
 from scaletui_engine.plan import Axes, Offload, Plan, Strategy
 from scaletui_engine.scenario import Scenario
@@ -41,37 +42,6 @@ _RECIPES: Final[dict[tuple[str, str | None], str]] = {
 }
 """(type kept, type computed in) -> recipe."""
 _STEPS_ON_DEVICE: Final = ("fused", "capturable")
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What shapes do not tell; 0 where it is not known."""
-
-    micro_batch: int = 0
-    seq: int = 0
-
-    @property
-    def is_known(self) -> bool:
-        """Whether activations can be foretold."""
-        return self.micro_batch > 0 and self.seq > 0
-
-
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
-    """The job as a scenario."""
-
-    scenario: Scenario
-    batch: Batch
-    left_over: int
-    """Elements of parameters that are no part of the architecture."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unbuilt:
-    """Why a job is no scenario: a message id and what it is about."""
-
-    why: str
-    detail: str = ""
 
 
 def rebuilt(plan: JobPlan, identity: Identity, batch: Batch, device_bytes: int | None) -> Rebuilt | Unbuilt:

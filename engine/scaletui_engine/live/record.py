@@ -74,13 +74,12 @@ class Record:
 
     __slots__ = ("_available", "_data", "kind", "monotonic_ns", "write")
 
-    def __init__(self, data: bytes, frame: tuple[int, int, int, int, int, int]) -> None:
-        sequence, kind, self._available, self.monotonic_ns, _, _ = frame
+    def __init__(self, data: bytes, kind: Kind, numbers: tuple[int, int, int]) -> None:
         self._data = data
-        self.write = (sequence >> 1) - 1
-        """Its number in its region, from 0."""
-        self.kind = _KINDS[kind]
+        self.kind = kind
         """Sample, step or event."""
+        self.write, self._available, self.monotonic_ns = numbers
+        """Its number in its region, from 0; what is available; when, by the clock that runs since boot."""
 
     @property
     def event(self) -> Event:
@@ -150,8 +149,10 @@ def parse_record(data: bytes) -> Record | None:
     """The record in `RECORD_SIZE` bytes; None for a slot that is empty, in the making or torn."""
     if len(data) != RECORD_SIZE:
         return None
-    frame: tuple[int, int, int, int, int, int] = _FRAME.unpack(data)
-    sequence, kind, _, _, checksum, sequence_end = frame
-    if sequence == 0 or sequence % 2 or sequence_end != sequence or kind not in _KINDS:
+    sequence, number, available, monotonic_ns, checksum, sequence_end = _FRAME.unpack(data)
+    kind = _KINDS.get(number)
+    if sequence == 0 or sequence % 2 or sequence_end != sequence or kind is None:
         return None
-    return Record(data, frame) if zlib.crc32(data[:RECORD_CRC_OFFSET]) == checksum else None
+    if zlib.crc32(data[:RECORD_CRC_OFFSET]) != checksum:
+        return None
+    return Record(data, kind, (sequence // 2 - 1, available, monotonic_ns))

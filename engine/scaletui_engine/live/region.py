@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.record import Record, parse_record
@@ -20,20 +21,16 @@ _NEVER: Final = bytes(_SEQUENCE.size)
 """What a slot begins with that was never written."""
 
 
-def _stamp(write: int) -> bytes:
-    """The first bytes of the record of a write."""
-    return _SEQUENCE.pack(2 * (write + 1))
-
-
 class RegionReader:
     """Follows the writes of one region; reads all of it only at first and when the writer was a lap ahead."""
 
     __slots__ = (
-        "_ahead", "_at", "_length", "_next", "_stale", "_wanted", "region",
+        "_ahead", "_at", "_capacity", "_length", "_next", "_offset", "_stale", "_wanted", "region",
     )  # fmt: skip
 
     def __init__(self, region: Region, wanted: int) -> None:
         self.region = region
+        self._offset, self._capacity = region.offset, region.capacity
         self._wanted = wanted
         """The most records of the past that are worth decoding."""
         self._next: int | None = None
@@ -62,7 +59,7 @@ class RegionReader:
     def _follow(self, descriptor: int, block: bytes, first: Record) -> tuple[Record, ...]:
         """The first new record and those after it, of which `block` may hold some."""
         found = [first]
-        while len(found) < self.region.capacity:
+        while len(found) < self._capacity:
             if not block:
                 self._aim(AHEAD)
                 block = os.pread(descriptor, self._length, self._at)
@@ -79,12 +76,13 @@ class RegionReader:
 
     def _go_on(self, write: int) -> None:
         """To the slot of that write."""
-        capacity = self.region.capacity
-        self._next = write
-        self._stale = _NEVER if write < capacity else _stamp(write - capacity)
+        capacity = self._capacity
         slot = write % capacity
-        self._at = self.region.offset + slot * RECORD_SIZE
-        self._length = min(self._ahead, capacity - slot) * RECORD_SIZE
+        self._next = write
+        self._stale = _NEVER if write == slot else _SEQUENCE.pack(2 * (write - capacity + 1))
+        self._at = self._offset + slot * RECORD_SIZE
+        left = capacity - slot
+        self._length = (self._ahead if self._ahead < left else left) * RECORD_SIZE
 
     def _aim(self, ahead: int) -> None:
         """Read so many records at the next read, or as many as there are slots."""
@@ -98,24 +96,25 @@ class RegionReader:
 
     def _scan(self, descriptor: int) -> tuple[Record, ...]:
         """The newest whole records of the region that were not returned yet."""
-        data = os.pread(descriptor, self.region.capacity * RECORD_SIZE, self.region.offset)
-        first = self._next or 0
-        writes = (self._write_of(data, at) for at in range(0, len(data) - RECORD_SIZE + 1, RECORD_SIZE))
-        newest = sorted(write for write in writes if write is not None and write >= first)[-self._wanted :]
-        slots = (write % self.region.capacity * RECORD_SIZE for write in newest)
+        data = os.pread(descriptor, self._capacity * RECORD_SIZE, self._offset)
+        newest = sorted(self._writes(data))[-self._wanted :]
+        slots = (write % self._capacity * RECORD_SIZE for write in newest)
         parsed = (parse_record(data[at : at + RECORD_SIZE]) for at in slots)
-        found = tuple(record for record in parsed if record is not None)
+        found = tuple([record for record in parsed if record is not None])
         if found or self._next is None:
             self._go_on(found[-1].write + 1 if found else 0)
         return found
 
-    def _write_of(self, data: bytes, at: int) -> int | None:
-        """The number of the write that a slot claims to hold; None for a slot that is empty or another's."""
-        sequence = _sequence(data, at)
-        write = sequence // 2 - 1
-        whole = sequence > 0 and sequence % 2 == 0
-        return write if whole and write % self.region.capacity == at // RECORD_SIZE else None
+    def _writes(self, data: bytes) -> list[int]:
+        """The new writes that slots claim to hold; a slot may be empty, or claim another's."""
+        capacity, first = self._capacity, self._next or 0
+        sequences = _claims(len(data) // RECORD_SIZE).unpack_from(data)
+        written = [(slot, claim) for slot, claim in enumerate(sequences) if claim]
+        writes = [(slot, claim // 2 - 1) for slot, claim in written if claim % 2 == 0]
+        return [write for slot, write in writes if write >= first and write % capacity == slot]
 
 
-def _sequence(data: bytes, at: int) -> int:
-    return int.from_bytes(data[at : at + 8], "little")
+@lru_cache(8)
+def _claims(slots: int) -> struct.Struct:
+    """The sequences that so many slots begin with."""
+    return struct.Struct("<" + f"Q{RECORD_SIZE - _SEQUENCE.size}x" * slots)

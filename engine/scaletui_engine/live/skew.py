@@ -12,7 +12,7 @@ from scaletui_engine.live.judgement import held_bytes, is_troubled
 from scaletui_engine.live.once import once_a_job
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from scaletui_engine.live.history import Point
     from scaletui_engine.live.snapshot import JobView, RankView
@@ -130,40 +130,38 @@ def _step_at(rank: RankView, until_ns: int) -> int:
 
 
 def _slow(ranks: Sequence[RankView]) -> Iterable[Straggler]:
-    times = {rank.identity.rank: time for rank in ranks if (time := _usual_time(rank.history)) is not None}
+    found = {rank.identity.rank: _usual_time(rank.lately(LAST_STEPS)) for rank in ranks}
+    times = {number: time for number, time in found.items() if time is not None}
     usual = median(times.values()) if times else 0
     for number, time in times.items():
         if time > SLOW_SHARE * usual and time - usual > LEAST_NS:
             yield Straggler(number, Lag.SLOW, int(time - usual))
 
 
-def _usual_time(history: Sequence[Point]) -> float | None:
-    times = [point.step_ns for point in history[-LAST_STEPS:] if point.step_ns]
-    return median(times) if len(times) >= LAST_STEPS // 2 else None
+def _usual_time(points: Sequence[Point]) -> float | None:
+    """The median of the step times, where there are enough of them."""
+    times = sorted([point.step_ns for point in points if point.step_ns])
+    count = len(times)
+    return (times[(count - 1) // 2] + times[count // 2]) / 2 if count >= LAST_STEPS // 2 else None
 
 
 def _late(ranks: Sequence[RankView]) -> Iterable[Straggler]:
     """Only ends of steps that hooks told, by the one clock of a machine, can be laid side by side."""
-    ends = {rank.identity.rank: _ends(rank.history) for rank in ranks if rank.same_clock}
-    common: list[int] = []
-    if len(ends) > 1:
-        common = sorted(set[int].intersection(*(set(end) for end in ends.values())))[-LAST_STEPS:]
+    watched = [rank for rank in ranks if rank.same_clock]
+    ends = [_ends(rank.lately(2 * LAST_STEPS)) for rank in watched]
+    common = sorted(set(ends[0]).intersection(*ends))[-LAST_STEPS:] if len(ends) > 1 else []
     if len(common) < LAST_STEPS // 2:
         return
-    lasts = [_last(ends, step) for step in common]
-    number = max(set(lasts), key=lasts.count)
-    after = median(ends[number][step] - median(end[step] for end in ends.values()) for step in common)
-    step_ns = next((rank.step_ns or 0 for rank in ranks if rank.identity.rank == number), 0)
-    if lasts.count(number) >= OFTEN * len(common) and after > max(LEAST_NS, LATE_SHARE * step_ns):
-        yield Straggler(number, Lag.LATE, int(after), lasts.count(number), len(common))
+    columns = [[end[step] for end in ends] for step in common]
+    lasts = [column.index(max(column)) for column in columns]
+    place = max(set(lasts), key=lasts.count)
+    if lasts.count(place) < OFTEN * len(common):
+        return
+    rank, after = watched[place], median([column[place] - median(column) for column in columns])
+    if after > max(LEAST_NS, LATE_SHARE * (rank.step_ns or 0)):
+        yield Straggler(rank.identity.rank, Lag.LATE, int(after), lasts.count(place), len(common))
 
 
-def _last(ends: Mapping[int, Mapping[int, int]], step: int) -> int:
-    return max(ends, key=lambda number: ends[number][step])
-
-
-def _ends(history: Sequence[Point]) -> dict[int, int]:
-    """Step -> when it ended, of the last steps whose end a hook told."""
-    return {
-        point.step: point.monotonic_ns for point in history[-2 * LAST_STEPS :] if point.allocated is not None
-    }
+def _ends(points: Sequence[Point]) -> dict[int, int]:
+    """Step -> when it ended, of those whose end a hook told."""
+    return {point.step: point.monotonic_ns for point in points if point.allocated is not None}

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from scaletui_engine.live.discovery import Place
     from scaletui_engine.live.driver.reading import DriverView, SourceStatus
     from scaletui_engine.live.evidence import RankState, Verdict
@@ -14,8 +16,9 @@ if TYPE_CHECKING:
     from scaletui_engine.live.held import Held
     from scaletui_engine.live.history import Point
     from scaletui_engine.live.plan_document import JobPlan
-    from scaletui_engine.live.prediction import Prediction
+    from scaletui_engine.live.predicted import Prediction
     from scaletui_engine.live.wave import WaveSample
+    from scaletui_engine.live.window import Past
     from scaletui_probe.layout import Event, Reason
 
 
@@ -63,10 +66,11 @@ class Deferred:
 
     A thousand ranks are looked at every second, and of most of them nobody asks for more than a few fields.
     Threads may ask at the same time: what is worked out twice is equal. `_work(value, name)`, where there is
-    one, sets that field and maybe others from what changes no more.
+    one, sets that field and maybe others from what changes no more; `_past`, where there is one, holds the
+    items of a field that is long.
     """
 
-    __slots__ = ("_work",)
+    __slots__ = ("_past", "_work")
 
     if not TYPE_CHECKING:
 
@@ -122,6 +126,11 @@ class RankView(Deferred):
     """The largest allocated that samples met inside of a step: less than the peak, unless by luck."""
     resets_peak: bool = False
     """Whether the job resets the allocator's peaks; `allocator.peak` is our own maximum then."""
+
+    def lately(self, most: int) -> Sequence[Point]:
+        """The last points of the history; to look at a few, nobody copies hundreds for each of a thousand."""
+        past: Past[Point] | None = getattr(self, "_past", None)
+        return self.history[-most:] if past is None else past.last(most)
 
     def age_s(self, moment: Moment) -> float:
         """Seconds since the newest record, never negative: a clock may be set back."""

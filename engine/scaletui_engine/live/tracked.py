@@ -9,17 +9,16 @@ from scaletui_engine.live.evidence import Evidence, Verdict
 from scaletui_engine.live.held import held
 from scaletui_engine.live.history import History, Point
 from scaletui_engine.live.plan_document import JobPlan, PlanFault, parse_plan
-from scaletui_engine.live.prediction import NO_PLAN, UNREAD, Prediction, predict
+from scaletui_engine.live.predicted import NO_PLAN, UNREAD, Prediction
 from scaletui_engine.live.process import Life
 from scaletui_engine.live.record import Measured
 from scaletui_engine.live.seen import Seen, memos
 from scaletui_engine.live.snapshot import Happening
 from scaletui_engine.live.wave import MOST, WaveSample, phase_of
 from scaletui_engine.live.window import Window
-from scaletui_probe.layout import Event, Kind
+from scaletui_probe.layout import Event
 
 if TYPE_CHECKING:
-    from scaletui_engine.live.header import RingHeader
     from scaletui_engine.live.process import Host
     from scaletui_engine.live.record import Record
     from scaletui_engine.live.ring import RingReading
@@ -62,7 +61,7 @@ class TrackedRank:
         "_at_step", "_elsewhere", "_exited", "_failure", "_gone_ns", "_happenings", "_has_units",
         "_history", "_host", "_is_plan_due", "_latest", "_newest", "_now", "_plan", "_plan_sequence",
         "_prediction", "_resets_peak", "_sample", "_sampled_peak", "_seen_ns", "_step", "_told", "_units",
-        "_update", "_view",
+        "_update", "_view", "header",
     )  # fmt: skip
 
     def __init__(self, update: RingUpdate, host: Host) -> None:
@@ -90,12 +89,9 @@ class TrackedRank:
         self._elsewhere = False
         self._view: RankView | None = None
         self._update = update
+        self.header = update.reading.header
+        """The newest one."""
         self._at_step, self._now = memos()
-
-    @property
-    def header(self) -> RingHeader:
-        """The newest header."""
-        return self._update.reading.header
 
     @property
     def key(self) -> tuple[str, int, int]:
@@ -106,11 +102,11 @@ class TrackedRank:
     def take(self, update: RingUpdate, now_ns: int, reader: PlanReader) -> None:
         """Take what a poll brought; a plan when the reader has time for it, at the latest in a later poll."""
         reading = update.reading
-        before = self.header
-        is_other = reading.header is not before and reading.header != before
+        header, before = reading.header, self.header
+        is_other = header is not before and header != before
         if is_other or reading.plan_sequence != self._plan_sequence:
             self._is_plan_due = True
-        self._update = update
+        self._update, self.header = update, header
         if self._is_plan_due:
             self._see_to_plan(reader)
         if reading.steps or reading.samples or reading.events:
@@ -127,41 +123,48 @@ class TrackedRank:
 
     def _take_records(self, reading: RingReading) -> None:
         self._view = None
-        for record in (*reading.steps, *reading.samples, *reading.events):
+        for record in reading.steps:
+            self._note(record)
+            self._step = record
+            self._take_step(record)
+        for record in reading.samples:
+            self._note(record)
+            self._sample = record
+            self._take_sample(record)
+        for record in reading.events:
             if self._newest is None or record.monotonic_ns >= self._newest.monotonic_ns:
                 self._newest = record
-            if record.kind is Kind.STEP:
-                self._step = record
-                self._take_figures(record, is_point=True)
-            elif record.kind is Kind.SAMPLE:
-                self._sample = record
-                self._take_units(record)
-                self._take_figures(record, is_point=not self._take_peaks(record))
-            else:
-                self._take_event(record)
+            self._take_event(record)
 
-    def _take_figures(self, record: Record, is_point: bool) -> None:
-        """Steps are points of the past where there is an allocator, samples where there is none."""
+    def _note(self, record: Record) -> None:
+        """A record that is no event may be the newest of all, and of its like."""
+        if self._newest is None or record.monotonic_ns >= self._newest.monotonic_ns:
+            self._newest = record
         if self._latest is None or record.monotonic_ns >= self._latest.monotonic_ns:
             self._latest = record
-        if not is_point:
-            return
+
+    def _take_step(self, record: Record) -> None:
+        """Steps are points of the past where there is an allocator, samples where there is none."""
         step, step_ns, allocated, host_rss = record.several(_POINT)
-        if (allocated is not None) is (record.kind is Kind.STEP):
+        if allocated is not None:
             self._history.add(Point(step or 0, record.monotonic_ns, step_ns, allocated, host_rss))
 
-    def _take_peaks(self, sample: Record) -> bool:
-        """Whether there is an allocator. A lifetime peak lower than one seen before was reset by the job."""
-        allocated, peak, seen = sample.several(_PEAKS)
-        if allocated is not None and (self._sampled_peak is None or allocated > self._sampled_peak):
+    def _take_sample(self, record: Record) -> None:
+        """A lifetime peak lower than one seen before was reset by the job."""
+        if self._has_units:
+            self._take_units(record)
+        allocated, peak, seen = record.several(_PEAKS)
+        if allocated is None:
+            step, step_ns, _, host_rss = record.several(_POINT)
+            self._history.add(Point(step or 0, record.monotonic_ns, step_ns, None, host_rss))
+        elif self._sampled_peak is None or allocated > self._sampled_peak:
             self._sampled_peak = allocated
         if peak is not None and seen is not None and peak < seen:
             self._resets_peak = True
-        return allocated is not None
 
     def _take_units(self, sample: Record) -> None:
         """Keep which units were unsharded, and when in a step that was."""
-        if not self._has_units or sample.get("groups_unsharded") is None:
+        if sample.get("groups_unsharded") is None:
             return
         end, step, phase = self._step, sample.get("step") or 0, None
         if end is not None and end.get("step") == step:
@@ -185,6 +188,8 @@ class TrackedRank:
             plan = reader.read(reading.plan)
             self._plan = plan if isinstance(plan, JobPlan) else None
             self._has_units = self._plan is not None and bool(self._plan.groups)
+            from scaletui_engine.live.prediction import predict  # deferred: rules are for plans alone
+
             self._prediction = predict(plan, self.header.identity)
 
     def _take_sighting(self, rank: Sighting, now_ns: int) -> None:

@@ -23,6 +23,10 @@ class Past(Generic[Item]):
         """Oldest first."""
         return tuple(self._kept[self._start : self._stop])
 
+    def last(self, most: int) -> list[Item]:
+        """The newest of them, oldest first."""
+        return self._kept[max(self._stop - most, self._start) : self._stop]
+
 
 class Window(Generic[Item]):
     """Keeps the last `most` items, and now and then a few more."""

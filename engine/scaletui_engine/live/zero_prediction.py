@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.compat import StrEnum
 from scaletui_engine.live.held import Held
+from scaletui_engine.live.predicted import ZeroLack
 from scaletui_engine.memory.fsdp2 import STEP_BYTES, item_bytes
 from scaletui_engine.sharding.zero import Zero3Param, zero_buffer
 
@@ -34,17 +34,6 @@ if TYPE_CHECKING:
 MASTER: Final = 4
 """Bytes an element of a master weight, a moment and a gradient as the optimizer reads it."""
 _NAME: Final = re.compile(r"zero([123])\.\d{1,6}")
-
-
-class ZeroLack(StrEnum):
-    """What of ZeRO no rule covers."""
-
-    OFFLOADED = "offloaded gradients"
-    ELSEWHERE = "gradients beside other parallelism"
-    SCATTERED = "gradients without contiguous buffers"
-    ACCUMULATED = "gradients that accumulate in another dtype"
-    ALIGNED = "aligned parameters"
-    QUANTIZED = "quantized weights"
 
 
 @dataclass(frozen=True, slots=True)

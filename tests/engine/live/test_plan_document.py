@@ -8,7 +8,8 @@ import random
 import pytest
 
 from scaletui_engine.live.plan_document import JobPlan, PlanFault, parse_plan
-from scaletui_engine.live.prediction import Prediction, predict
+from scaletui_engine.live.predicted import Prediction
+from scaletui_engine.live.prediction import predict
 from scaletui_probe.layout import PARAMETER_COLUMNS
 
 ROW = ["w", [10, 3], "float32", True, 0, 0, 0, ["S(0)"], ["dp"], [4], [1], "cpu"]

@@ -14,7 +14,8 @@ from scaletui_engine.live.plan_document import (
     PlannedOptimizer,
     PlannedParameter,
 )
-from scaletui_engine.live.prediction import Unpredicted, predict
+from scaletui_engine.live.predicted import Unpredicted
+from scaletui_engine.live.prediction import predict
 
 W = PlannedParameter("w", (10, 3), "float32", True, 0, 0, 0, ("S(0)",), (4,), (0,), "cpu")
 ADAMW = PlannedOptimizer("torch.optim.adamw.AdamW", (OptimizerGroup({"amsgrad": False}),))

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from scaletui_engine.live.plan_document import parse_plan
-from scaletui_engine.live.prediction import Unpredicted, predict
+from scaletui_engine.live.predicted import Unpredicted
+from scaletui_engine.live.prediction import predict
 
 pytestmark = pytest.mark.torch
 

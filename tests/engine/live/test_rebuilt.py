@@ -9,6 +9,7 @@ from live_ranks import GIB, IDENTITY
 
 from scaletui_engine.catalog import load_model
 from scaletui_engine.live.architecture import UnreadableError, read_architecture
+from scaletui_engine.live.outcome import Batch, Rebuilt, Unbuilt
 from scaletui_engine.live.plan_document import (
     JobPlan,
     OptimizerGroup,
@@ -17,9 +18,6 @@ from scaletui_engine.live.plan_document import (
     PlannedParameter,
 )
 from scaletui_engine.live.rebuilt import (
-    Batch,
-    Rebuilt,
-    Unbuilt,
     device_of,
     foretold,
     optimizer_of,

@@ -11,12 +11,11 @@ import pytest
 from probe.workbench import TIMEOUT_S, Workbench, read_ring
 
 from scaletui_engine.live.header import Identity, parse_header
+from scaletui_engine.live.outcome import Batch, Rebuilt, Unbuilt
 from scaletui_engine.live.plan_document import JobPlan, parse_plan
-from scaletui_engine.live.prediction import Unpredicted, predict
+from scaletui_engine.live.predicted import Unpredicted
+from scaletui_engine.live.prediction import predict
 from scaletui_engine.live.rebuilt import (
-    Batch,
-    Rebuilt,
-    Unbuilt,
     axes_of,
     optimizer_of,
     precision_of,

@@ -18,8 +18,8 @@ from scaletui_engine.live.plan_document import (
     PlannedParameter,
     ZeroSettings,
 )
-from scaletui_engine.live.prediction import Unpredicted, predict
-from scaletui_engine.live.zero_prediction import ZeroLack
+from scaletui_engine.live.predicted import Unpredicted, ZeroLack
+from scaletui_engine.live.prediction import predict
 
 PARTS = ("weights", "gradients", "optimizer", "master_weights")
 SHAPES = ((310, 170), (170, 310), (1, 170), (310,), (170,), (1,))

@@ -38,7 +38,7 @@ from scaletui_engine.live.evidence import What
 from scaletui_engine.live.fault import Fault, RingFault
 from scaletui_engine.live.header import Process
 from scaletui_engine.live.held import NOTHING
-from scaletui_engine.live.prediction import NO_PLAN
+from scaletui_engine.live.predicted import NO_PLAN
 from scaletui_engine.live.snapshot import Moment, Snapshot
 from scaletui_probe.layout import Reason
 

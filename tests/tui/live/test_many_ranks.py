@@ -27,6 +27,7 @@ from scaletui.view.row import row_width
 from scaletui_engine.live.evidence import What
 from scaletui_engine.live.history import Point
 from scaletui_engine.live.order import Order
+from scaletui_engine.live.outcome import Batch, Rebuilt, Unbuilt
 from scaletui_engine.live.plan_document import (
     JobPlan,
     OptimizerGroup,
@@ -34,7 +35,6 @@ from scaletui_engine.live.plan_document import (
     PlannedOptimizer,
     PlannedParameter,
 )
-from scaletui_engine.live.rebuilt import Batch, Rebuilt, Unbuilt
 from scaletui_engine.live.skew import Lag, Straggler
 from scaletui_engine.live.snapshot import Moment
 from scaletui_engine.live.wave import WaveSample

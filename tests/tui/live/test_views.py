@@ -28,7 +28,7 @@ from scaletui_engine.live.evidence import RankState, Verdict, What
 from scaletui_engine.live.fault import Fault, RingFault
 from scaletui_engine.live.forecast import Confidence, Trend
 from scaletui_engine.live.held import Held
-from scaletui_engine.live.prediction import Prediction, Unpredicted
+from scaletui_engine.live.predicted import Prediction, Unpredicted
 from scaletui_engine.live.snapshot import Happening, Moment, Snapshot
 from scaletui_probe.layout import Event, Reason
 

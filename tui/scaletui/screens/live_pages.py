@@ -21,7 +21,7 @@ from scaletui.view.box import Box
 from scaletui.view.live_fit import fit_rows
 from scaletui.view.live_heat import heat_layout, heat_rows, label_columns
 from scaletui.view.live_rank import rank_rows
-from scaletui_engine.live.rebuilt import Rebuilt
+from scaletui_engine.live.outcome import Rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

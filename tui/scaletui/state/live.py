@@ -16,7 +16,7 @@ from scaletui_engine.live.order import Order
 
 if TYPE_CHECKING:
     from scaletui_engine.live.alerts import Alert
-    from scaletui_engine.live.rebuilt import Batch
+    from scaletui_engine.live.outcome import Batch
     from scaletui_engine.live.snapshot import JobView, RankView, Snapshot
 
 
@@ -179,6 +179,8 @@ def worst_rank(state: LiveState) -> RankView | None:
 
 def rank_index(state: LiveState) -> int:
     """The place of the rank that is looked at among the ordered ones."""
+    if state.rank is None:
+        return 0
     return next((i for i, rank in enumerate(ordered(state)) if rank.identity.rank == state.rank), 0)
 
 

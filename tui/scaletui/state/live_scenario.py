@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scaletui.state import live as state_of
 from scaletui_engine.errors import ScenarioError
 from scaletui_engine.live.judgement import Difference
-from scaletui_engine.live.rebuilt import Batch, Rebuilt, Unbuilt, foretold, rebuilt
+from scaletui_engine.live.outcome import Batch, Rebuilt, Unbuilt
 from scaletui_engine.units import parse_count
 
 if TYPE_CHECKING:
@@ -115,11 +115,15 @@ class _Same:
 
 @lru_cache(4)
 def _rebuilt(same: _Same, identity: Identity, batch: Batch, device_bytes: int | None) -> Rebuilt | Unbuilt:
+    from scaletui_engine.live.rebuilt import rebuilt  # deferred: a job without a plan needs none of it
+
     return rebuilt(same.plan, identity, batch, device_bytes)
 
 
 @lru_cache(4)
 def _peak(found: Rebuilt) -> StageBudget | None:
+    from scaletui_engine.live.rebuilt import foretold
+
     return foretold(found)
 
 

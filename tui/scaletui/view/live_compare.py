@@ -17,8 +17,8 @@ from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
 from scaletui_engine.live.held import CATEGORIES
 from scaletui_engine.live.judgement import Difference, used_share
-from scaletui_engine.live.prediction import Unpredicted
-from scaletui_engine.live.rebuilt import Rebuilt
+from scaletui_engine.live.outcome import Rebuilt
+from scaletui_engine.live.predicted import Unpredicted
 from scaletui_probe.layout import Reason
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from scaletui.view.live_forecast import growth_text
 from scaletui.view.live_unseen import hides_steps, no_plan_text
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import pair_row, rule_row, wrapped
-from scaletui_engine.live.rebuilt import Unbuilt
+from scaletui_engine.live.outcome import Unbuilt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scaletui.state.live import LiveState
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
-    from scaletui_engine.live.rebuilt import Rebuilt
+    from scaletui_engine.live.outcome import Rebuilt
     from scaletui_engine.live.snapshot import RankView
     from scaletui_engine.memory.fixes import Fix
 

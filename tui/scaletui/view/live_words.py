@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.text.language import N_, tr
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.fault import Fault
-from scaletui_engine.live.prediction import Unpredicted
-from scaletui_engine.live.zero_prediction import ZeroLack
+from scaletui_engine.live.predicted import Unpredicted, ZeroLack
 from scaletui_probe.layout import Reason
 
 if TYPE_CHECKING:
