@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from looks import Story, looks
 
 from scaletui.state.playback import Playback
 from scaletui.state.replay import Placed, Reel, reel_of
@@ -12,7 +14,15 @@ from scaletui.text.glyphs import ASCII, UNICODE
 from scaletui.text.language import set_language
 from scaletui.text.numbers import numbers_for
 from scaletui.view.pen import Pen
-from scaletui.view.replay_line import LETTERS, clock_text, column_position, line_rows, told, track_row
+from scaletui.view.replay_line import (
+    LETTERS,
+    clock_text,
+    column_position,
+    line_rows,
+    short_text,
+    told,
+    track_row,
+)
 from scaletui.view.row import row_width
 from scaletui_engine.live.recording.marks import Mark, MarkKind
 
@@ -42,7 +52,7 @@ def test_words_before_and_after_the_event(recording: Recording) -> None:
     reel = reel_of(recording)
     before, track = line_rows(reel, Playback(4.0, speed=2.0, playing=True), 80, PEN)
     assert text(before).startswith("- > x2  0:04 of 0:19  20:26:44 UTC ---")
-    assert text(line_rows(reel, Playback(4.0), 60, PEN)[0]).startswith("- = x1  0:04 of 0:19 ---")
+    assert text(line_rows(reel, Playback(4.0), 60, PEN)[0]).startswith("- || x1  0:04 of 0:19 ---")
     assert text(before).endswith("---")
     assert text(track)[1 + round(10.0 / 19.5 * 77)] == "K"
     after, _ = line_rows(reel, Playback(13.0), 80, PEN)
@@ -107,3 +117,19 @@ def test_clocks(seconds: float, said: str) -> None:
 def test_a_recording_of_one_look_has_a_line() -> None:
     rows = line_rows(Reel(0.0, 0, (mark(MarkKind.EXIT, 0, position=0.0),)), Playback(), 60, PEN)
     assert [row_width(row) for row in rows] == [60, 60]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "said"),
+    [
+        (2, ""),
+        (256, ""),
+        (300, "300 ranks: curves of the last 204 steps"),
+        (4_096, "4096 ranks: curves of the last 32 steps"),
+    ],
+)
+def test_short_curves_are_said(ranks: int, said: str) -> None:
+    (look,) = looks(Story(2), 1)
+    job = replace(look.jobs[0], ranks=look.jobs[0].ranks[:1] * ranks)
+    assert short_text(replace(look, jobs=(job,))) == said
+    assert short_text(None) == ""

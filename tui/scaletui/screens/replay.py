@@ -16,7 +16,14 @@ from scaletui.state.session import Notice
 from scaletui.text.language import tr
 from scaletui.view.first_frame import FRAME
 from scaletui.view.live_answer import header_facts
-from scaletui.view.replay_line import HEIGHT, column_position, columns_of, line_rows, where_text
+from scaletui.view.replay_line import (
+    HEIGHT,
+    column_position,
+    columns_of,
+    line_rows,
+    short_text,
+    where_text,
+)
 from scaletui_engine.live.recording.fault import RecordingError
 from scaletui_engine.live.recording.reader import Recording
 from scaletui_themes import stylesheet
@@ -54,6 +61,7 @@ class ReplayScreen(LiveScreen, TickingScreen, inherit_bindings=False):
         self.playback = opened(recording, self.reel)
         self._number = recording.number_at(self.playback.position)
         self.state = live_state.arrived(self.state, recording.look(self._number))
+        self._short = short_text(self.snapshot)
 
     def body(self) -> Iterable[Widget]:
         """The live screen's, and the time line under it."""
@@ -61,8 +69,11 @@ class ReplayScreen(LiveScreen, TickingScreen, inherit_bindings=False):
         yield RowsPane(self._line, id="replay-line")
 
     def begin_watching(self) -> None:
-        """There is nothing to watch: show where it stands."""
+        """There is nothing to watch: show where it stands, and say so once where curves are short."""
         self._redraw_line()
+        text, self._short = self._short, ""
+        if text:
+            self.post_message(Noticed(Notice(text)))
 
     def on_screen_suspend(self, event: ScreenSuspend) -> None:
         """Time stops while nobody sees it."""

@@ -18,7 +18,9 @@ from scaletui.view.row import Row, Span, fit, merge
 from scaletui.view.schedule_times import plain
 from scaletui.view.time_of_day import time_of_day
 from scaletui_engine.live.evidence import RankState, Verdict, What
+from scaletui_engine.live.history import RECENT
 from scaletui_engine.live.judgement import calm
+from scaletui_engine.live.recording.layout import kept_steps
 from scaletui_engine.live.recording.marks import MarkKind
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from scaletui.state.replay import Placed, Reel
     from scaletui.view.pen import Pen
     from scaletui_engine.live.recording.marks import Mark
+    from scaletui_engine.live.snapshot import Snapshot
 
 HEIGHT: Final = 2
 SECONDS: Final = 60
@@ -95,6 +98,13 @@ def where_text(reel: Reel, playback: Playback) -> str:
     """How far it is, of how much."""
     at, of = clock_text(playback.position), clock_text(reel.duration_s)
     return tr("{at} of {of}", at=at, of=of)
+
+
+def short_text(look: Snapshot | None) -> str:
+    """How many steps of a curve were kept, where there were too many ranks for all that is shown live."""
+    ranks = 0 if look is None else sum(len(job.ranks) for job in look.jobs)
+    steps = kept_steps(ranks)
+    return "" if steps == RECENT else tr("{ranks} ranks: curves of the last {n} steps", ranks=ranks, n=steps)
 
 
 def told(marks: Sequence[Placed]) -> str:

@@ -29,6 +29,8 @@ import struct
 from enum import IntEnum
 from typing import Final
 
+from scaletui_engine.live.history import RECENT
+
 MAGIC: Final = b"STUIREC\n"
 VERSION: Final = 1
 START: Final = struct.Struct("<8sI")
@@ -54,6 +56,9 @@ MOST_CHANGES: Final = 240
 """Looks that are told as changes before there is a whole one again, for few ranks."""
 FEW_RANKS: Final = 64
 """With more ranks a look weighs more, and whole ones come more often."""
+MANY_RANKS: Final = 4 * FEW_RANKS
+"""With more ranks a look keeps fewer steps of each."""
+SHORTEST_CURVE: Final = 32
 
 
 class Block(IntEnum):
@@ -64,6 +69,14 @@ class Block(IntEnum):
     WHOLE = 3
     CHANGE = 4
     MARK = 5
+
+
+def kept_steps(ranks: int) -> int:
+    """Steps of a rank's curve that a look of so many ranks keeps: with very many a whole one has to fit its
+    block, and costs as much time as it weighs."""
+    if ranks <= MANY_RANKS:
+        return RECENT
+    return max(RECENT * MANY_RANKS // ranks, SHORTEST_CURVE)
 
 
 def changes_between(ranks: int) -> int:

@@ -30,8 +30,9 @@ from scaletui_engine.live.plan_document import (
     PlannedGroup,
     PlannedOptimizer,
     PlannedParameter,
+    ZeroSettings,
 )
-from scaletui_engine.live.prediction import Prediction, Unpredicted
+from scaletui_engine.live.predicted import Prediction, Unpredicted
 from scaletui_engine.live.recording.composites import Many, Maybe, Member, OneOf, Several, Thing
 from scaletui_engine.live.recording.fault import DamageError
 from scaletui_engine.live.recording.shapes import Choice, Document, Flag, Octets, Real, Shared, Text, Whole
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 CLASSES: Final[tuple[type, ...]] = (
     Snapshot, Moment, JobView, RankView, Identity, Process, Verdict, Held, Prediction, Point, Allocator,
-    Happening, Place, RingFault, JobPlan, PlannedParameter, PlannedOptimizer, OptimizerGroup, PlannedGroup,
+    Happening, Place, RingFault, JobPlan, PlannedParameter, PlannedOptimizer, OptimizerGroup, PlannedGroup, ZeroSettings,
     DriverView, DriverProcess, HostMemory, MigPlace, NotAvailable, SourceStatus, WaveSample,
 )  # fmt: skip
 """Every class of which a look may hold an object."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from scaletui_engine.live.history import RECENT
 from scaletui_engine.live.recording.fault import RecordingError
 from scaletui_engine.live.recording.layout import (
-    FEW_RANKS,
     MAGIC,
     MOST_BYTES,
     MOST_PACKED,
@@ -19,6 +18,7 @@ from scaletui_engine.live.recording.layout import (
     VERSION,
     Block,
     changes_between,
+    kept_steps,
 )
 from scaletui_engine.live.recording.marks import marks_between
 from scaletui_engine.live.recording.packing import Stamp, dumped, packed, sealed
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 QUIET_NS: Final = 5_000_000_000
 """A look that shows nothing new is recorded this often: between them only ages grow."""
-SHORTEST_HISTORY: Final = 32
 
 
 class Recorder:
@@ -157,10 +156,9 @@ def _timeless(look: Snapshot) -> tuple[object, ...]:
 
 def _shortened(look: Snapshot) -> Snapshot:
     """The look with shorter curves where there are very many ranks, so that a whole one fits its block."""
-    ranks = sum(len(job.ranks) for job in look.jobs)
-    if ranks <= 4 * FEW_RANKS:
+    most = kept_steps(sum(len(job.ranks) for job in look.jobs))
+    if most == RECENT:
         return look
-    most = max(RECENT * 4 * FEW_RANKS // ranks, SHORTEST_HISTORY)
     return replace(look, jobs=tuple(_shorter(job, most) for job in look.jobs))
 
 
