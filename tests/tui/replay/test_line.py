@@ -56,7 +56,7 @@ def test_words_before_and_after_the_event(recording: Recording) -> None:
     assert text(before).endswith("---")
     assert text(track)[1 + round(10.0 / 19.5 * 77)] == "K"
     after, _ = line_rows(reel, Playback(13.0), 80, PEN)
-    assert "= x1  0:13 of 0:19" in text(after)
+    assert "|| x1  0:13 of 0:19" in text(after)
     assert text(after).endswith(" rank 0: out of memory, 3 s ago -")
 
 

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 CLASSES: Final[tuple[type, ...]] = (
     Snapshot, Moment, JobView, RankView, Identity, Process, Verdict, Held, Prediction, Point, Allocator,
-    Happening, Place, RingFault, JobPlan, PlannedParameter, PlannedOptimizer, OptimizerGroup, PlannedGroup, ZeroSettings,
-    DriverView, DriverProcess, HostMemory, MigPlace, NotAvailable, SourceStatus, WaveSample,
+    Happening, Place, RingFault, JobPlan, PlannedParameter, PlannedOptimizer, OptimizerGroup, PlannedGroup,
+    ZeroSettings, DriverView, DriverProcess, HostMemory, MigPlace, NotAvailable, SourceStatus, WaveSample,
 )  # fmt: skip
 """Every class of which a look may hold an object."""
 SHARED: Final[tuple[type, ...]] = (JobPlan,)
