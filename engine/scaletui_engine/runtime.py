@@ -148,6 +148,8 @@ class Runtime:
     """Units gathered ahead of the one that runs."""
     limit_all_gathers: bool = True
     """FSDP1: the CPU waits, so that at most two units are whole at once."""
+    return_outputs: bool = False
+    """A torch pipeline keeps the logits of every microbatch, for its step to return them (schedules.py)."""
     no_sync: bool = False
     """Gradients are kept whole between microbatches and reduced once at the end of the step."""
     bucket_bytes: int = 25 << 20

@@ -50,6 +50,12 @@ def waiting_bytes(load: Load) -> int:
     return logits * (2 * _FP32 if kernel is LossKernel.UPCAST_KEPT else item if kernel in narrow else _FP32)
 
 
+def logits_bytes(load: Load) -> int:
+    """The logits of a microbatch in the compute type."""
+    rows = ceil_div(load.vocab, load.tp) if kernel_of(load) in SPLIT else load.vocab
+    return load.tokens * rows * load.item
+
+
 def grad_bytes(load: Load) -> int:
     """The logits' gradient as the output projection's backward pass takes it."""
     kernel = kernel_of(load)
@@ -63,8 +69,8 @@ def loss_hole(load: Load) -> int:
     kernel = kernel_of(load)
     if kernel not in (LossKernel.UPCAST, LossKernel.UPCAST_KEPT, LossKernel.PARALLEL) or load.item == _FP32:
         return 0
-    rows = ceil_div(load.vocab, load.tp) if kernel in SPLIT else load.vocab
-    return load.tokens * rows * load.item
+    returned = load.torch_pipeline and load.plan.runtime.return_outputs
+    return 0 if returned else logits_bytes(load)
 
 
 def _bytes_a_logit(kernel: LossKernel, item: int) -> int:

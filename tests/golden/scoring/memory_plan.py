@@ -233,6 +233,7 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         reshard_last="always" in text(config, "reshard"),
         split_root=_splits_root(record),
         traced=traced,
+        return_outputs=bool(habit(record, "return_outputs")),
         repeat_kv="torchtune" in text(config, "framework"),
         gradient_fusion=flag(config, "grad_accum_fusion", default=True),
         etp=whole(config, "etp") or recipe_of(config).get("etp"),

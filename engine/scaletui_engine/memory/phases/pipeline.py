@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.memory.contents import beside
-from scaletui_engine.memory.loss import waiting_bytes
+from scaletui_engine.memory.loss import logits_bytes, waiting_bytes
 from scaletui_engine.memory.phases.common import head_entry
 from scaletui_engine.units import ceil_div
 
@@ -85,6 +85,8 @@ class Neighbours:
     """Stages that send their output on."""
     preallocated: bool
     """torch's receive buffers are there from the first step on."""
+    returned: int
+    """Bytes of the logits that are kept for the step to return."""
 
     def added(self, flight: Fraction) -> tuple[int, int]:
         """(activations, buffers) of `in_flight_terms` with so many microbatches in flight."""
@@ -101,7 +103,8 @@ class Neighbours:
         whole, parts = flight.numerator, flight.denominator
         every = self.batches * parts
         waiting = max(every - whole, 0) * self.entering + every * self.leaving
-        return (ceil_div(waiting * self.stream, parts), ceil_div(whole * self.leaving * self.stream, parts))
+        outputs = ceil_div(whole * self.leaving * self.stream, parts) + self.returned
+        return (ceil_div(waiting * self.stream, parts), outputs)
 
 
 def neighbours_of(contents: Contents) -> Neighbours:
@@ -109,5 +112,12 @@ def neighbours_of(contents: Contents) -> Neighbours:
     plan, (_, _, stages, embedding, head) = contents.load.plan, contents.shape
     return Neighbours(
         plan.axes.pp == 1, contents.kept, contents.stream, plan.accumulation, stages - embedding,
-        stages - head, contents.torch_pipeline,
+        stages - head, contents.torch_pipeline, _returned(contents),
     )  # fmt: skip
+
+
+def _returned(contents: Contents) -> int:
+    """torch/distributed/pipelining/stage.py, `output_chunks`: all of a step's, in the compute type."""
+    load = contents.load
+    kept = contents.head is not None and load.plan.runtime.return_outputs
+    return logits_bytes(load) * load.plan.accumulation if kept else 0
