@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from scaletui_engine.errors import ValueRangeError
+
 if TYPE_CHECKING:
     from scaletui_engine.schedule.timeline import Timeline
 
@@ -28,9 +30,11 @@ class Bubble:
 
 
 def bubble_of(timeline: Timeline) -> Bubble:
-    """The bubble of a timeline, by all four definitions."""
+    """The bubble of a timeline, by all four definitions. Raises ValueRangeError where nobody computes."""
     busy, makespan, spans = timeline.busy, timeline.makespan, timeline.spans
     ideal, longest = float(busy.mean()), float(spans.max())
+    if ideal == 0:
+        raise ValueRangeError("what all ranks compute = 0: no action takes any time")
     return Bubble(
         ideal=ideal,
         over_ideal=(makespan - ideal) / ideal,

@@ -140,12 +140,16 @@ def _after(table: Table, later: NDArray[np.int64], earlier: NDArray[np.int64]) -
     both = (later >= 0) & (earlier >= 0)
     second, first = later[both], earlier[both]
     wrong = (table.rank[second] != table.rank[first]) | (second < first)
+    wrong |= (second != first) & (table.last[second] == table.last[first])
     for index, other in zip(second[wrong].tolist(), first[wrong].tolist(), strict=True):
         rank, cell = _at(table, index)
         found = f"rank {rank}, step {cell}: {table.action(index)}"
         if table.rank[other] != rank:
             message = f"{found}, but {table.action(other)} ran on rank {int(table.rank[other])}"
             yield Fault(FaultKind.APART, message, rank, cell)
+        elif table.last[index] == table.last[other]:
+            message = f"{found} runs in one pair with {table.action(other)}, which it needs"
+            yield Fault(FaultKind.EARLY, message, rank, cell)
         else:
             message = f"{found} runs before {table.action(other)}, which is at step {table.cell(other)}"
             yield Fault(FaultKind.EARLY, message, rank, cell)

@@ -18,6 +18,16 @@ from scaletui_engine.schedule.simulate import simulate
     [
         ("0F0,0B0\n1B0,1F0", FaultKind.EARLY, "rank 1, step 0: 1B0 runs before 1F0, which is at step 1"),
         ("0F0,0W0,0I0", FaultKind.EARLY, "rank 0, step 1: 0W0 runs before 0I0, which is at step 2"),
+        (
+            "(0F0;0B0)OVERLAP_F_B",
+            FaultKind.EARLY,
+            "rank 0, step 0: 0B0 runs in one pair with 0F0, which it needs",
+        ),
+        (
+            "0F0,(1F0;1I0)OVERLAP_F_B,1W0,0B0",
+            FaultKind.EARLY,
+            "rank 0, step 1: 1I0 runs in one pair with 1F0, which it needs",
+        ),
         ("0I0,0F0,0W0", FaultKind.EARLY, "rank 0, step 0: 0I0 runs before 0F0, which is at step 1"),
         ("0F0,0F0,0B0", FaultKind.REPEATED, "stage 0, microbatch 0: 0F0 2 times, wanted once"),
         ("0F0,0I0,0W0,0W0", FaultKind.REPEATED, "stage 0, microbatch 0: 0W0 2 times, wanted once"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -125,3 +126,73 @@ def test_what_is_wrong_with_a_file_in_portuguese(
     path.write_text(text)
     assert cli.main(["schedule", "--load", str(path), "--lang", "pt-BR"]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("transport", ["async", "blocking", "in-order", "late-launch"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0", "0RECV_B0 has no 1SEND_B0 (and 1 more)"),
+        ("0F0,0SEND_F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0", "0SEND_F0 again"),
+    ],
+    ids=["without its other end", "twice"],
+)
+def test_messages_of_a_file_are_judged_however_they_travel(
+    text: str, said: str, transport: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "order.csv"
+    path.write_text(text)
+    assert cli.main(["schedule", "--load", str(path), "--transport", transport]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("1f1b", *FOUR, "--group", "4"), "--group does not go with 1f1b"),
+        (("1f1b", *FOUR, "--slices", "2"), "--slices does not go with 1f1b"),
+        (("1f1b", *FOUR, "--memory-limit", "2"), "--memory-limit does not go with 1f1b"),
+        (("zb-v", *FOUR, "--no-reorder"), "--no-reorder does not go with zb-v"),
+        (("1f1b", *FOUR, "--replicas"), "--replicas wants --load"),
+        (("1f1b", *FOUR, "--each-alone"), "--each-alone wants --optimizer-step"),
+        (("1f1b", *FOUR, "--basis", "ranks"), "--basis wants --compare"),
+        (("--load", "README.md", "--stages", "4"), "--stages does not go with --load"),
+        (("--load", "README.md", "--chunks", "2"), "--chunks does not go with --load"),
+        (("--scenario", "llama3-405b-16384", "--slices", "2"), "--slices does not go with 1f1b"),
+        (("1f1b", *FOUR, "--microbatch-scale", "0"), "what all ranks compute = 0: no action takes any time"),
+        (
+            ("zb-h1", *FOUR, "--forward", "0", "--input-grad", "0", "--weight-grad", "0", "--backward", "1"),
+            "what all ranks compute = 0: no action takes any time",
+        ),
+        (("1f1b", *FOUR, "--trace", "/dev/full"), "/dev/full: No space left on device"),
+        (("1f1b", *FOUR, "--svg", "/dev/full"), "/dev/full: No space left on device"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_says_or_writes_nothing_is_refused(
+    argv: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["schedule", *argv]) == 2
+    assert capsys.readouterr().err == f"scaletui: {said}\n"
+
+
+def test_a_comparison_gives_every_option_to_the_schedules_that_read_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """zb-auto under 2 microbatches, sequences in 4 slices, and 1f1b that looks at neither."""
+    argv = ("--compare", "1f1b,zb-auto,seq1f1b", "--memory-limit", "2", "--slices", "4", "--json")
+    assert cli.main(["schedule", *FOUR, *argv]) == 0
+    found = {each["name"]: each for each in json.loads(capsys.readouterr().out)["schedules"]}
+    assert max(found["zb-auto"]["peak_chunks"]) == 2
+    assert found["seq1f1b"]["slices"] == 4
+    assert found["1f1b"]["makespan"] == 33
+
+
+def test_a_scenario_takes_the_choices_of_its_schedule(capsys: pytest.CaptureFixture[str]) -> None:
+    found = []
+    for slices in ("2", "4"):
+        argv = ("seq1f1b", "--scenario", "llama3-405b-16384", "--slices", slices, "--json")
+        assert cli.main(["schedule", *argv]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert [each["slices"] for each in found] == [2, 4]
+    assert found[1]["makespan"] < found[0]["makespan"]

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 from scaletui.arguments import UsageError
 from scaletui.commands.output import print_json, print_rows, report_pen, width
 from scaletui.commands.schedule_memory import add_memory
+from scaletui.commands.schedule_options import require_use
 from scaletui.text.language import N_, tr
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from scaletui.commands.schedule_request import Asked
     from scaletui_engine.schedule.modes.transport import Transport
@@ -49,9 +50,7 @@ def _add_shape(parser: ArgumentParser) -> None:
         "--layout", metavar="L", help=tr("Megatron-LM's layout of the stages, as in Et*3|(tt|)*29,m|L")
     )
     what.add_argument("--group", type=int, metavar="N", help=tr("microbatches a group, interleaved (P)"))
-    what.add_argument(
-        "--slices", type=int, metavar="K", default=2, help=tr("slices of a sequence, seq1f1b (2)")
-    )
+    what.add_argument("--slices", type=int, metavar="K", help=tr("slices of a sequence, seq1f1b (2)"))
     what.add_argument(
         "--memory-limit", type=float, metavar="X", help=tr("microbatches a rank may hold, zb-auto (2 P)")
     )
@@ -102,9 +101,7 @@ def _add_output(parser: ArgumentParser) -> None:
     )
     form.add_argument("--plain", action="store_true", help=tr("print the Gantt chart as text"))
     out.add_argument("--compare", metavar="A,B", help=tr('compare schedules; "all" is every one'))
-    out.add_argument(
-        "--basis", choices=BASES, default=BASES[0], help=tr("what stays the same in a comparison (ranks)")
-    )
+    out.add_argument("--basis", choices=BASES, help=tr("what stays the same in a comparison (ranks)"))
     out.add_argument("--trace", metavar="FILE", help=tr("write a Chrome trace, for Perfetto too"))
     out.add_argument("--svg", metavar="FILE", help=tr("write a picture"))
 
@@ -112,6 +109,7 @@ def _add_output(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Print or write what was asked; the screen when nothing was."""
     _refuse_empty(args)
+    require_use(args)
     if _asks_nothing(args):
         from scaletui.commands.screen import open_screen, screen_options
 
@@ -189,14 +187,21 @@ def _write_files(args: Namespace, found: Asked, result: Result) -> None:
         from scaletui_engine.schedule.interchange.chrome_trace import SECOND_US, SLOT_US, chrome_trace
 
         unit = SECOND_US if timeline.times.estimated else SLOT_US
-        with open(args.trace, "w", encoding="utf-8") as file:
-            file.writelines(chrome_trace(timeline, unit))
+        _write(args.trace, chrome_trace(timeline, unit))
     if args.svg is not None:
         from scaletui.view.schedule_report import headline
         from scaletui_engine.schedule.interchange.svg import svg
 
-        with open(args.svg, "w", encoding="utf-8") as file:
-            file.write(svg(timeline, headline(result, report_pen(args).numbers), found.step))
+        _write(args.svg, (svg(timeline, headline(result, report_pen(args).numbers), found.step),))
+
+
+def _write(path: str, lines: Iterable[str]) -> None:
+    """Raises OSError with the name of the file, also where writing alone fails."""
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
 
 
 def _print(args: Namespace, found: Asked, result: Result) -> None:

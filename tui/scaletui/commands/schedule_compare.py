@@ -10,7 +10,8 @@ from scaletui.commands.output import print_json, print_rows, report_pen, width
 from scaletui.commands.schedule_json import as_json, whole
 from scaletui.commands.schedule_layout import given_layout
 from scaletui.commands.schedule_memory import given_deltas
-from scaletui.commands.schedule_request import Asked, asked, choices_of, require_shape, times_of, transport_of
+from scaletui.commands.schedule_options import choices_of
+from scaletui.commands.schedule_request import Asked, asked, require_shape, times_of, transport_of
 from scaletui.text.language import tr
 from scaletui.text.refusals import refusal
 from scaletui.view.row import Span
@@ -61,14 +62,14 @@ def compare(args: Namespace) -> int:
         raise errors[0]
     if args.json:
         base = _base(entrants)
-        print_json({"basis": args.basis, "schedules": [_as_json(entrant, base) for entrant in entrants]})
+        print_json({"basis": _basis(args), "schedules": [_as_json(entrant, base) for entrant in entrants]})
         return 0
     print_rows(_table(entrants, width(), report_pen(args)))
     for entrant in entrants:
         if entrant.refusal:
             _print_wrapped(f"{entrant.name}: {entrant.refusal}")
     if args.scenario is None:
-        _print_wrapped(_basis_text(args.basis))
+        _print_wrapped(_basis_text(_basis(args)))
     return 0
 
 
@@ -97,7 +98,7 @@ def _asked(args: Namespace, name: str) -> Asked:
         microbatches=args.microbatches,
         chunks=2 if args.chunks is None else args.chunks,
         times=times_of(args),
-        basis=Basis(args.basis),
+        basis=_basis(args),
         choices=choices_of(args),
     )
     request = request_of(comparison, name)
@@ -107,11 +108,15 @@ def _asked(args: Namespace, name: str) -> Asked:
 def _memory(args: Namespace, chunks: int) -> Deltas | None:
     """What was given, as times are: of all that a rank holds, or of a stage."""
     deltas = given_deltas(args)
-    return deltas.scaled(1.0 / chunks) if deltas and args.basis == Basis.RANKS else deltas
+    return deltas.scaled(1.0 / chunks) if deltas and _basis(args) is Basis.RANKS else deltas
 
 
-def _basis_text(basis: str) -> str:
-    if basis == Basis.STAGES:
+def _basis(args: Namespace) -> Basis:
+    return Basis.RANKS if args.basis is None else Basis(args.basis)
+
+
+def _basis_text(basis: Basis) -> str:
+    if basis is Basis.STAGES:
         return tr("the same stages: a schedule of v chunks a rank has 1/v of the ranks")
     return tr("the same ranks: times are of all that a rank holds, and each of v chunks takes 1/v of them")
 

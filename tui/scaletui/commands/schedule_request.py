@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from scaletui.arguments import UsageError
 from scaletui.commands.schedule_layout import given_layout, layout_remarks, layout_text, model_remarks, timed
 from scaletui.commands.schedule_memory import FIELDS as MEMORY_FIELDS
-from scaletui.commands.schedule_memory import freed_by_input_grad, given_deltas
+from scaletui.commands.schedule_memory import given_deltas
+from scaletui.commands.schedule_options import choices_for
 from scaletui.text.language import tr
 from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ParseError, brief
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from scaletui_engine.schedule.optimizer_step import OptimizerStep
     from scaletui_engine.schedule.orders.request import Request
     from scaletui_engine.schedule.schedule import Schedule
-    from scaletui_engine.schedule.shape import Choices
     from scaletui_engine.schedule.times import Times
 
 _OWN: Final = (
@@ -103,7 +103,7 @@ def _of_shape(args: Namespace, name: str | None, layout: Layout | None) -> Reque
     if layout is not None:
         chunks = require_ranks(layout, args.stages)
     shape = Shape(args.stages, args.microbatches, chunks)
-    return Request(name, shape, choices_of(args), timed(times_of(args), layout))
+    return Request(name, shape, choices_for(args, name), timed(times_of(args), layout))
 
 
 def require_shape(args: Namespace) -> None:
@@ -111,20 +111,6 @@ def require_shape(args: Namespace) -> None:
     options = {"--stages": args.stages, "--microbatches": args.microbatches}
     if missing := [option for option, value in options.items() if value is None]:
         raise UsageError(tr("missing: {what}", what=" ".join(missing)))
-
-
-def choices_of(args: Namespace) -> Choices:
-    """What only some schedules ask."""
-    from scaletui_engine.schedule.shape import Choices
-
-    choices = Choices(
-        group=args.group,
-        slices=args.slices,
-        memory_limit=args.memory_limit,
-        reordered=not args.no_reorder,
-    )
-    freed = freed_by_input_grad(given_deltas(args))
-    return choices if freed is None else replace(choices, freed_by_input_grad=freed)
 
 
 def times_of(args: Namespace) -> Times:
@@ -176,11 +162,14 @@ def _read(args: Namespace) -> tuple[Schedule, tuple[str, ...]]:
     from scaletui_engine.schedule.interchange.chunk_order import read_chunk_orders
     from scaletui_engine.schedule.interchange.csv_reader import read_csv
     from scaletui_engine.schedule.interchange.dialect import Dialect
+    from scaletui_engine.schedule.modes.wiring import require_messages
 
     text = _text(args.load)
     if text.strip() and not set(text) - set("0123456789+- \t\r\n"):
         return read_chunk_orders(text, args.load), (tr("signed chunks, as Megatron-LM orders them"),)
     found = read_csv(text, replicas=args.replicas, name=args.load)
+    if found.lowered:
+        require_messages(found.schedule)
     remarks = {
         Dialect.B_AND_BW: tr("letters of 2024: B is read as I, BW as B"),
         Dialect.UNDERSCORE: tr("cells of June 2024, as in F0_s4"),
@@ -216,7 +205,7 @@ def _of_scenario(args: Namespace, name: str | None) -> Asked:
         scenario = dealt(scenario, layout)
     found = estimate(scenario)
     return Asked(
-        build(found.request),
+        build(replace(found.request, choices=choices_for(args, found.request.name))),
         found.request.times,
         found.deltas,
         found.weights,

@@ -39,6 +39,7 @@ SCHEDULE: Final = (
     N_("zb-auto: rank {rank} holds {held} > memory limit {limit} microbatches"),
     # times and bytes
     N_("{equation}: no action takes any time"),
+    N_("what all ranks compute = 0"),
     N_("{name} time {value} is not a number of at least 0"),
     N_("{name} time {value} > {most}"),
     N_("{name} names {count} times for {places} {what}"),
@@ -62,6 +63,7 @@ SCHEDULE: Final = (
     N_("rank {rank}, step {step}: {action}, but stage {stage} is on rank {held}"),
     N_("rank {rank}, step {step}: {action}, but {other} ran on rank {elsewhere}"),
     N_("rank {rank}, step {step}: {action} runs before {other}, which is at step {place}"),
+    N_("rank {rank}, step {step}: {action} runs in one pair with {other}, which it needs"),
     N_("stage {stage}, microbatch {microbatch}: {action} {count} times, wanted once"),
     N_("stage {stage}, microbatch {microbatch}: no {action}"),
     N_("stage {stage}, microbatch {microbatch}: no {action}, nor I and W"),

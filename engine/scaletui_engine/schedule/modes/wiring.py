@@ -83,14 +83,29 @@ class Wiring:
                 yield [index for index in range(first, stop) if messages[index]]
 
 
+def require_messages(schedule: Schedule) -> None:
+    """Raises OrderError for a SEND without its RECV, a RECV without its SEND, or either twice."""
+    table = table_of(schedule)
+    _check_messages(table, _places(table), _messages(table))
+
+
+def _places(table: Table) -> dict[Code, int]:
+    """Index of every compute action and message."""
+    unique = np.flatnonzero(table.kind <= Kind.RECV_B).tolist()
+    return {int(table.code[index]) & ~codes.OVERLAP_BIT: index for index in unique}
+
+
+def _messages(table: Table) -> list[int]:
+    found: list[int] = np.flatnonzero(np.isin(table.kind, MESSAGES)).tolist()
+    return found
+
+
 def wire(schedule: Schedule, table: Table, *, rendezvous: bool) -> Wiring:
     """Raises OrderError for a SEND without its RECV, a RECV without its SEND, or either twice."""
     node = list(range(len(table.code)))
     for index in np.flatnonzero(table.joined).tolist():
         node[index] = node[index - 1]
-    unique = np.flatnonzero(table.kind <= Kind.RECV_B).tolist()
-    where = {int(table.code[index]) & ~codes.OVERLAP_BIT: index for index in unique}
-    messages = np.flatnonzero(np.isin(table.kind, MESSAGES)).tolist()
+    where, messages = _places(table), _messages(table)
     _check_messages(table, where, messages)
     if rendezvous:
         for index in messages:
