@@ -80,7 +80,7 @@ def load_of(arch: Arch, plan: Plan) -> Load:
     """Divide a microbatch and the states by the axes of a plan."""
     axes, runtime = plan.axes, plan.runtime
     framework, precision = plan.framework, held_precision(plan)
-    etp, shard = _expert_tp(plan, framework), _shard_degree(plan)
+    etp, shard = expert_tp(plan, framework), _shard_degree(plan)
     tokens, item = ceil_div(plan.micro_batch * plan.seq, axes.cp), max(precision.compute, 2)
     sp = axes.tp if plan.sequence_parallel else 1
     return Load(
@@ -109,7 +109,7 @@ def _shard_degree(plan: Plan) -> int:
     return (axes.dp if whole else axes.dp_shard) * axes.cp
 
 
-def _expert_tp(plan: Plan, framework: Framework) -> int:
+def expert_tp(plan: Plan, framework: Framework) -> int:
     """Megatron's experts keep tp while ep fits into dp x cp; torchtitan's ep takes tp's ranks for itself."""
     axes = plan.axes
     if plan.runtime.etp is not None:

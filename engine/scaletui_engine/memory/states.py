@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.optimizers import optimizer, state_bytes, step_bytes
 from scaletui_engine.plan import Strategy
+from scaletui_engine.sharding.fsdp2 import padded_numel, shard_dim_of_experts
 from scaletui_engine.units import ceil_div
 
 if TYPE_CHECKING:
@@ -66,14 +67,26 @@ def _sum_states(tensors: Iterable[LocalTensor], load: Load) -> States:
     for tensor in tensors:
         shape = shard_shape(tensor, load)
         whole = tensor.numel
-        # Experts are stacked before they are cut.
-        shard = ceil_div(whole, load.expert_shard) if tensor.expert else prod(shape) * tensor.copies
+        shard = _expert_shard(tensor, load) if tensor.expert else prod(shape) * tensor.copies
         weights += _weight_bytes(tensor, load, shard if weights_cut else whole)
         if tensor.trainable:
             with_gradient += shard if gradients_cut else whole
             with_master += shard if optimizer_cut else whole
             moments += _moment_bytes(tensor, load, rule, shape if optimizer_cut else tensor.shape)
     return States(weights, with_gradient * recipe.gradients, moments, with_master * recipe.master)
+
+
+def _expert_shard(tensor: LocalTensor, load: Load) -> int:
+    """Elements of a rank's share of its experts, which are stacked before they are cut.
+
+    FSDP2 cuts whole experts, or rows of all of them where more ranks share them than there are, and pads
+    (torchtitan b5bcd76, distributed/fsdp.py, `apply_fsdp`).
+    """
+    moe, shards = load.arch.moe, load.expert_shard
+    if moe is None or load.plan.strategy not in _BY_ROWS:
+        return ceil_div(tensor.numel, shards)
+    dim = shard_dim_of_experts(moe.experts, shards * load.plan.axes.ep)
+    return padded_numel((tensor.copies, *tensor.shape), shards, dim)
 
 
 def _moment_bytes(tensor: LocalTensor, load: Load, rule: Optimizer, held: tuple[int, ...]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scaletui_engine.memory.census import moe_layers
+from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.experts import apart
 from scaletui_engine.sharding.flat_shares import units_of
 from scaletui_engine.sharding.rank_view import stage_parameters
@@ -31,6 +32,8 @@ class Wire:
     times: int
     """How often in a step: once, or once a microbatch."""
     expert: bool = False
+    kind: int = 0
+    """Which row of the traffic table it is a part of, among those of the same kind of message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,12 @@ def _kinds(step: Step) -> dict[int | None, tuple[Wire, ...]]:
     held = stage_parameters(step.scenario, step.stage_rank)
     windows = [layers for _, layers in units_of(held, split=apart(step.load))]
     found: dict[int | None, tuple[Wire, ...]] = {None: ()}
-    for unit, where in zip(step.units, windows, strict=True):
-        wires = _wires(step, unit)
+    strategy = step.scenario.plan.strategy
+    by_unit = strategy.shards_weights and strategy is not Strategy.ZERO3
+    for place, (unit, where) in enumerate(zip(step.units, windows, strict=True)):
+        # Without FSDP's units one row is of all parameters but the experts apart.
+        kind = place if by_unit else int(unit.expert)
+        wires = _wires(step, unit, kind)
         layers = [layer for window in where for layer in (window or (None,))]
         for layer in layers:
             is_last = layer is not None and layer == layers[-1]
@@ -88,11 +95,11 @@ def _kinds(step: Step) -> dict[int | None, tuple[Wire, ...]]:
     return found
 
 
-def _wires(step: Step, unit: TrafficUnit) -> tuple[tuple[Wire, int], ...]:
+def _wires(step: Step, unit: TrafficUnit, kind: int) -> tuple[tuple[Wire, int], ...]:
     """(message of all units of a kind, how many of them take part)."""
     calls = implemented_rows(replace(step, units=(unit,)))
     return tuple(
-        (Wire(call.what, call.op, call.ranks, call.payload, call.count, unit.expert), call.messages)
+        (Wire(call.what, call.op, call.ranks, call.payload, call.count, unit.expert, kind), call.messages)
         for _, call in calls
     )
 

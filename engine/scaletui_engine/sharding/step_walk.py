@@ -22,16 +22,16 @@ _MOST_SHOWN: Final = 3
 
 
 class Ledger:
-    """Bytes sent; the units of one collective are rounded up together, as the traffic table does."""
+    """Bytes sent; equal units are rounded up together, as the traffic table does."""
 
     def __init__(self) -> None:
         self.closed = 0
-        self.open: dict[tuple[str, bool, Collective, int], int] = {}
+        self.open: dict[tuple[str, int, Collective, int], int] = {}
 
     def pay(self, wires: Iterable[Wire]) -> None:
         """Send these messages."""
         for wire in wires:
-            key = (wire.what, wire.expert, wire.op, wire.ranks)
+            key = (wire.what, wire.kind, wire.op, wire.ranks)
             self.open[key] = self.open.get(key, 0) + wire.payload
 
     @property

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import TYPE_CHECKING
 
 from scaletui_engine.errors import DivisibilityError, ScenarioError
 from scaletui_engine.memory.load import expert_tp
 from scaletui_engine.plan import Strategy
-from scaletui_engine.validate.nearest import divisors, nearest_divisor
+from scaletui_engine.validate.nearest import divisors
 
 if TYPE_CHECKING:
     from scaletui_engine.plan import Plan
@@ -46,8 +47,10 @@ def _check_width(scenario: Scenario) -> None:
         return
     tp = expert_tp(plan, plan.framework)
     if moe.ffn % tp:
-        written = f"expert ffn {moe.ffn} / tp {tp} = {moe.ffn / tp:.4g}"
-        raise DivisibilityError(f"{written}, not a whole number", f"tp {nearest_divisor(moe.ffn, tp)}")
+        raise DivisibilityError(
+            f"expert ffn {moe.ffn} / tp {tp} = {moe.ffn / tp:.4g}, not a whole number",
+            f"tp {gcd(moe.ffn, tp)}",
+        )
 
 
 def _check_expert_tensor_parallel(scenario: Scenario) -> None:

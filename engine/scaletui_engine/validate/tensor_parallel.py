@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import TYPE_CHECKING
 
 from scaletui_engine.errors import DivisibilityError
+from scaletui_engine.memory.load import MEGATRON
 from scaletui_engine.units import round_up
 from scaletui_engine.validate.nearest import divisors, nearest_divisor
 
@@ -31,7 +33,20 @@ def check_tensor_parallel(scenario: Scenario) -> None:
             f"kv heads {arch.kv_heads} and tp {tp}: neither divides the other to split or copy evenly",
             nearest,
         )
+    _check_fused(scenario)
     _check_vocabulary(scenario)
+
+
+def _check_fused(scenario: Scenario) -> None:
+    """Megatron cuts the rows of queries, keys and values together (attention.py, `linear_qkv`)."""
+    arch, tp = scenario.model.arch, scenario.plan.axes.tp
+    rows = (arch.heads + 2 * arch.kv_heads) * arch.head_dim
+    if scenario.plan.framework in MEGATRON and arch.mla is None and rows % tp:
+        raise DivisibilityError(
+            f"(heads {arch.heads} + 2 x kv heads {arch.kv_heads}) x head dim {arch.head_dim} / tp {tp} "
+            f"= {rows / tp:.4g}, not a whole number",
+            f"tp {gcd(rows, tp)}",
+        )
 
 
 def _check_vocabulary(scenario: Scenario) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from scaletui_engine.defaults import Choices, scenario_from
+from scaletui_engine.catalog import load_gpu
+from scaletui_engine.cluster import Cluster
+from scaletui_engine.defaults import Choices, PlanChoices, plan_from, scenario_from
 from scaletui_engine.errors import ScenarioError
+from scaletui_engine.model import Arch, Model, Moe
 from scaletui_engine.plan import Axes, Offload, Plan, Split, Strategy
-from scaletui_engine.runtime import Runtime
+from scaletui_engine.runtime import Framework, Runtime
+from scaletui_engine.scenario import Scenario
 from scaletui_engine.validate import problem, validate
 
 
@@ -300,3 +305,31 @@ def test_nothing_is_left_for_data_parallelism(choices: Choices, words: str) -> N
 def test_accumulation_is_derived() -> None:
     plan = Plan(Axes(dp_shard=8), micro_batch=2, global_batch=64)
     assert plan.accumulation == 4
+
+
+SMALL = Arch(layers=1, hidden=12, heads=4, kv_heads=1, head_dim=3, ffn=16, vocab=64)
+
+
+@pytest.mark.parametrize(
+    ("arch", "framework", "message"),
+    [
+        (
+            SMALL,
+            Framework.MEGATRON,
+            "(heads 4 + 2 x kv heads 1) x head dim 3 / tp 4 = 4.5, not a whole number; nearest valid: tp 2",
+        ),
+        (SMALL, Framework.TORCH, None),
+        (
+            replace(SMALL, moe=Moe(experts=4, topk=2, ffn=6)),
+            Framework.TORCH,
+            "expert ffn 6 / tp 4 = 1.5, not a whole number; nearest valid: tp 2",
+        ),
+        (replace(SMALL, moe=Moe(experts=4, topk=2, ffn=8)), Framework.TORCH, None),
+    ],
+)
+def test_widths_that_tp_cuts(arch: Arch, framework: Framework, message: str | None) -> None:
+    """Megatron's fused rows, and experts, which keep all of tp where ep is 1."""
+    model, cluster = Model("tiny", "test", arch, None, "made for tests"), Cluster(load_gpu("h100-sxm"), 4)
+    plan = plan_from(PlanChoices(tp=4, seq=16, runtime=Runtime(framework=framework)), model, cluster)
+    found = problem(Scenario(model, cluster, plan))
+    assert (found if found is None else str(found)) == message

@@ -372,3 +372,12 @@ def test_whole_weights_lie_in_the_padded_buffer(
             assert view.allocated == sum(partitions)
         elif part is Part.WEIGHTS or not strategy.shards_gradients:
             assert view.allocated == view.numel
+
+
+@pytest.mark.parametrize(("gpus", "ep"), [(8, 1), (12, 1), (24, 1), (12, 2), (24, 4), (24, 8)])
+@pytest.mark.parametrize("strategy", [Strategy.FSDP, Strategy.HSDP])
+def test_the_memory_engine_pads_stacked_experts_as_fsdp2_does(gpus: int, ep: int, strategy: Strategy) -> None:
+    """8 experts on 12 ranks are cut along their rows, 4 on 6 too, 8 on 8 by expert."""
+    world = scenario(EXPERTS, gpus, ep=ep, strategy=strategy, dp_shard=gpus, dp_replicate=1)
+    load = load_of(EXPERTS, world.plan)
+    assert contents_of(load)[0].states.weights == rank_view(world, 0).allocated * load.precision.weights
