@@ -299,6 +299,8 @@ def test_a_row_has_the_day_that_its_source_says(source: str, day: str | None) ->
         ("torchtitan 2024-07", {}, "loss", LossKernel.AUTO),
         ("torchtitan 2024-12-20", {"compile": True}, "loss", LossKernel.AUTO),
         ("torchtitan 2025-06", {"compile": True}, "loss", LossKernel.COMPILED),
+        ("torchtitan 2025-06", {"compile": "model and loss"}, "loss", LossKernel.COMPILED),
+        ("torchtitan 2025-06", {"compile": "model only"}, "loss", LossKernel.AUTO),
         ("torchtitan 2025-06", {"compile": True, "loss": "unchunked CE"}, "loss", LossKernel.UPCAST),
         ("torchtitan 2026-05", {}, "loss", LossKernel.CHUNKED_HEAD),
         ("torchtitan 2026-05", {"compile": "aot_fx_trace"}, "loss", LossKernel.AUTO),

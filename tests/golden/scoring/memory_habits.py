@@ -71,7 +71,15 @@ def _merged(source: str) -> str | None:
 def _holds(change: dict[str, Any], day: str, record: Record) -> bool:
     """Whether a habit was one on that day, for a job of the row's kind."""
     inside = change.get("from", "") <= day < change.get("until", "9")
-    return inside and change.get("compile", "") in text(record.config, "compile")
+    return inside and _compiles(record, change.get("compile", ""))
+
+
+def _compiles(record: Record, what: str) -> bool:
+    """Whether a row compiles its loss ("on": the default is model and loss), or in a mode of that name."""
+    said = text(record.config, "compile")
+    if what == "on":
+        return said in ("on", "true", "yes", "inductor") or "loss" in said
+    return what in said
 
 
 @cache
