@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ import pytest
 
 from scaletui import cli
 from scaletui.arguments import help_width
-from scaletui.commands import scenario_file
+from scaletui.commands import scenario_file, screen
 from scaletui.text.language import set_language
 from scaletui.text.printable import printable
 from scaletui_engine.scenario_file import dump
@@ -146,6 +147,32 @@ def test_help_is_never_narrower_than_its_longest_words(
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     assert help_width() == width
+
+
+@pytest.mark.parametrize(
+    ("encoding", "lacks"), [("utf-8", False), ("UTF-16", False), ("ascii", True), ("latin-1", True)]
+)
+def test_a_screen_draws_with_what_can_be_written(encoding: str, lacks: bool) -> None:
+    with TextIOWrapper(BytesIO(), encoding=encoding) as stream:
+        assert screen.lacks_unicode(stream) == lacks
+    assert not screen.lacks_unicode(None)
+
+
+@pytest.mark.parametrize(
+    ("terminal", "more", "kept"),
+    [
+        ((80, 24), {}, {}),
+        ((0, 0), {}, {"COLUMNS": "20", "LINES": "9"}),
+        ((80, 24), {"TEXTUAL_DRIVER": "x"}, {"COLUMNS": "20", "LINES": "9", "TEXTUAL_DRIVER": "x"}),
+    ],
+    ids=["terminal", "no size", "browser"],
+)
+def test_an_exported_size_gives_way_to_the_terminals(
+    terminal: tuple[int, int], more: dict[str, str], kept: dict[str, str]
+) -> None:
+    environ = {"COLUMNS": "20", "LINES": "9"} | more
+    screen.without_exported_size(environ, terminal)
+    assert environ == kept
 
 
 def shell(line: str, **environ: str) -> subprocess.CompletedProcess[str]:
