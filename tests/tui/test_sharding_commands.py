@@ -224,3 +224,10 @@ def test_unusable_input_is_one_line_and_two(
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert line in captured.err
+
+
+def test_ranks_that_are_not_listed_are_counted_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--model", "llama3-8b", "--gpu", "h100-sxm", "--gpus", "1024", "--pp", "2", "--global-batch")
+    text = said(capsys, "shard", *options, "1024", "--param", "layers.*.attention.wq")
+    assert text.splitlines()[1] == "stage 0-1"
+    assert [line for line in text.splitlines() if "more rank" in line] == ["960 more ranks"]

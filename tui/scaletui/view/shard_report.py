@@ -42,7 +42,7 @@ def layout_rows(
     rows.append(())
     full = [rank for rank in ranks if layout.numel(rank)]
     rows += _layout_table(layout, full[:MOST], width, pen)
-    return (*rows, *_rest(full, ranks, pen), *_really(layout, ranks), *_holders(holders))
+    return (*rows, *_rest(full, ranks), *_really(layout, ranks), *_holders(holders))
 
 
 def _really(layout: Layout, ranks: Sequence[int]) -> list[Row]:
@@ -84,7 +84,7 @@ def parameter_rows(
     """The parameter, a line for each rank with its bytes, the empty ranks, and who holds the element."""
     width, pen = page
     times = f" {pen.glyphs.times} "
-    stages = ", ".join(map(str, view.stages))
+    stages = _ranks(view.stages)
     head = f"{view.name}   {times.join(map(str, view.map.shape))}   {part_text(view.part)}"
     rows: list[Row] = [_line(head), _line(tr("stage {stage}", stage=stages)), ()]
     pieces = [view.piece(rank) for rank in ranks[: 4 * MOST]]
@@ -92,9 +92,7 @@ def parameter_rows(
     rows += _parameter_table(view, full[:MOST], width, pen)
     listed = [piece.rank for piece in full]
     known = [piece.rank for piece in pieces]
-    rows += _rest(listed, known, pen)
-    if len(known) < len(ranks):
-        rows.append(_line(ntr("{n} more rank", "{n} more ranks", len(ranks) - len(known))))
+    rows += _rest(listed, known, len(ranks) - len(known))
     if view.map.layout.partials > 1:
         terms = view.map.layout.partials
         rows.append(_line(tr("partial: a value exists only once {n} ranks are summed", n=terms)))
@@ -144,10 +142,11 @@ def region_text(region: Region) -> str:
     return f"[{', '.join(map(shown, region))}]"
 
 
-def _rest(full: Sequence[int], ranks: Sequence[int], pen: Pen) -> list[Row]:
+def _rest(full: Sequence[int], ranks: Sequence[int], unasked: int = 0) -> list[Row]:
+    """How many ranks are not listed, those that nobody asked included, and which of them are empty."""
     rows: list[Row] = []
-    if len(full) > MOST:
-        rows.append(_line(ntr("{n} more rank", "{n} more ranks", len(full) - MOST)))
+    if more := max(len(full) - MOST, 0) + unasked:
+        rows.append(_line(ntr("{n} more rank", "{n} more ranks", more)))
     held = set(full)
     empty = [rank for rank in ranks if rank not in held]
     if empty:
