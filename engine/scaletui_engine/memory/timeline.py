@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scaletui_engine.memory.phases.moment import Term
     from scaletui_engine.scenario import Scenario
 
+IN_FLIGHT: Final = "activations.in_flight"
 MOST_LAYERS: Final = 64
 """Layers of one action that are shown; of more, every n-th and those at the edges."""
 
@@ -103,10 +104,13 @@ def _own(contents: Contents, action: RankAction, layer: int) -> int:
 
 
 def _ending(contents: Contents, time: float) -> Iterator[Point]:
+    """The end of the last backward pass, when nothing is in flight that another pass would be taken off."""
     *passes, step = placeless_moments(contents)
-    for moment in passes:
-        if moment.phase == "end_of_backward":
-            yield Point(time, moment.phase, None, None, moment.parts)
+    ends = [moment for moment in passes if moment.phase == "end_of_backward"]
+    last = [moment for moment in ends if any(name == IN_FLIGHT for _, name, _ in moment.terms)] or ends
+    for moment in last:
+        terms = tuple(term for term in moment.terms if term[1] not in (IN_FLIGHT, *WAITING))
+        yield Point(time, moment.phase, None, None, Moment(moment.phase, terms).parts)
     yield Point(time + 0.5, step.phase, None, None, step.parts)
 
 
@@ -138,7 +142,7 @@ def _added(contents: Contents, action: RankAction) -> tuple[Term, ...]:
     if contents.load.plan.axes.pp == 1:
         return ()
     others = contents.kept * action.others // (contents.stages * action.slices)
-    in_flight = ("activations", "activations.in_flight", others)
+    in_flight = ("activations", IN_FLIGHT, others)
     return (in_flight, *waiting_heads(contents, action.heads), *receive_buffers(contents))
 
 

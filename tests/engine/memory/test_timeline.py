@@ -43,6 +43,26 @@ def test_a_pipeline_rank_never_passes_its_peak(schedule: str, microbatches: int,
         assert step.points[step.peak].parts.total == stage.peak_bytes
 
 
+@pytest.mark.parametrize("strategy", [Strategy.FSDP, Strategy.FSDP1, Strategy.ZERO1, Strategy.DDP])
+@pytest.mark.parametrize("schedule", ["1f1b", "gpipe", "zb-h1"])
+@pytest.mark.parametrize("microbatches", [1, 4, 16])
+@pytest.mark.parametrize("reshard", [False, True])
+def test_nothing_is_ever_less_than_nothing(
+    strategy: Strategy, schedule: str, microbatches: int, reshard: bool
+) -> None:
+    """The end of the backward pass once had a pass in flight taken off that was no longer there."""
+    scenario = scenario_from(
+        replace(
+            PIPELINE, strategy=strategy, schedule=schedule, global_batch=8 * microbatches,
+            reshard_after_forward=reshard,
+        )
+    )  # fmt: skip
+    for rank, stage in enumerate(evaluate(scenario).stages):
+        for point in timeline(scenario, rank).points:
+            assert min(size for _, size in point.parts.items()) >= 0
+            assert point.parts.total <= stage.peak_bytes
+
+
 def test_time_runs_forward_and_ends_with_the_step() -> None:
     step = timeline(scenario_from(replace(EIGHT_B, global_batch=32)))
     times = [point.time for point in step.points]
