@@ -69,6 +69,8 @@ class StageBudget:
     """What the caching allocator keeps from the driver, parts included."""
     outside: ByteRange
     """CUDA context, NCCL and libraries: outside the allocator."""
+    workspaces: int = 0
+    """What matrix products work in on Hopper and later; the allocator counts it, and no part holds it."""
 
     @property
     def peak_bytes(self) -> int:

@@ -82,7 +82,7 @@ class _Share:
         phase, parts = peak_parts(self.peaks, activations, buffers)
         allocated = max(self.peaks.passes_total + added, self.peaks.step_total)
         reserved = reserved_range(self.streams, self.peaks, added, allocated)
-        return StageBudget(rank, phase, parts, reserved, self.outside)
+        return StageBudget(rank, phase, parts, reserved, self.outside, self.streams.workspaces)
 
 
 @lru_cache(maxsize=64)

@@ -150,7 +150,7 @@ def _likely(stage: StageBudget) -> int:
 
 def _value(stage: StageBudget, name: str) -> int:
     if name == "allocated":
-        return stage.peak_bytes
+        return stage.peak_bytes + stage.workspaces
     if name == "reserved":
         return stage.reserved.likely
     return stage.reserved.likely + (stage.outside.low + stage.outside.high) // 2
