@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from scaletui_probe import deepspeed, fsdp1
@@ -20,14 +21,15 @@ _NO_ARGUMENTS = ("params", "param_names")
 
 def plan(job: Job, step: int) -> dict[str, Any]:
     """The plan, with as many parameter rows as fit into its area."""
-    rows = _parameter_rows(job)
-    mesh = _widest_mesh(job)
+    meshes = _Meshes()
+    rows = _parameter_rows(job, meshes)
+    mesh = meshes.widest(job)
     found = {
         "version": PLAN_VERSION,
         "step": step,
         "wrapper": _wrapper(job),
-        "mesh": _mesh_facts(mesh),
-        "coordinate": _coordinate(mesh),
+        "mesh": meshes.facts(mesh),
+        "coordinate": meshes.coordinate(mesh),
         "optimizers": [_optimizer_facts(optimizer) for optimizer in job.optimizers],
         "fsdp_groups": [unit.facts() for unit in job.units],
         "parameter_columns": list(PARAMETER_COLUMNS),
@@ -50,7 +52,48 @@ def _fitted(found: dict[str, Any]) -> dict[str, Any]:
             found = {**found, "parameters": found["parameters"][: len(found["parameters"]) // 2]}
 
 
-def _parameter_rows(job: Job) -> list[list[Any]]:
+class _Meshes:
+    """What was asked of device meshes, each once: a mesh works out its ranks anew at every question, all of
+    the job's, and every parameter has one."""
+
+    def __init__(self) -> None:
+        self._facts: dict[int, dict[str, Any]] = {}
+        self._coordinates: dict[int, list[int] | None] = {}
+        self._kept: list[Any] = []
+        """So that no other mesh takes the place in memory of one that was asked."""
+
+    def facts(self, mesh: Any) -> dict[str, Any] | None:
+        """Device, sizes and names of its axes."""
+        if mesh is None:
+            return None
+        if id(mesh) not in self._facts:
+            self._kept.append(mesh)
+            self._facts[id(mesh)] = _mesh_facts(mesh)
+        return self._facts[id(mesh)]
+
+    def coordinate(self, mesh: Any) -> list[int] | None:
+        """This rank's place; None without a mesh and outside of it."""
+        if self.facts(mesh) is None:
+            return None
+        if id(mesh) not in self._coordinates:
+            found = mesh.get_coordinate()
+            self._coordinates[id(mesh)] = None if found is None else [int(index) for index in found]
+        return self._coordinates[id(mesh)]
+
+    def widest(self, job: Job) -> Any:
+        """The mesh with most axes that a unit, a parameter or their root mesh shows."""
+        found = [unit.mesh() for unit in job.units]
+        found += [getattr(parameter, "device_mesh", None) for parameter in job.parameters()]
+        meshes = list({id(mesh): mesh for mesh in found if mesh is not None}.values())
+        roots = [mesh._get_root_mesh() for mesh in meshes if hasattr(mesh, "_get_root_mesh")]
+        return max([*meshes, *roots], key=self._breadth, default=None)
+
+    def _breadth(self, mesh: Any) -> tuple[int, int]:
+        facts = self.facts(mesh) or {"shape": []}
+        return len(facts["shape"]), prod(facts["shape"])
+
+
+def _parameter_rows(job: Job, meshes: _Meshes) -> list[list[Any]]:
     unit_of = _unit_of(job.units)
     place_of = _place_of(job)
     rows = []
@@ -65,7 +108,7 @@ def _parameter_rows(job: Job) -> list[list[Any]]:
                 optimizer,
                 param_group,
                 unit_of.get(id(parameter)),
-                *_placement(parameter),
+                *_placement(parameter, meshes),
                 parameter.device.type,
             ]
         )
@@ -85,41 +128,29 @@ def _place_of(job: Job) -> dict[int, tuple[int, int]]:
     }
 
 
-def _placement(parameter: Any) -> tuple[list[str], list[str], list[int], list[int]]:
+def _placement(parameter: Any, meshes: _Meshes) -> tuple[list[str], list[str], list[int], list[int]]:
     """Placements, axis names, axis sizes and this rank's coordinate; all empty for a plain tensor."""
     placements = getattr(parameter, "placements", None)
     mesh = getattr(parameter, "device_mesh", None)
     if placements is None or mesh is None:
         return [], [], [], []
-    facts = _mesh_facts(mesh) or {}
+    facts = meshes.facts(mesh) or {}
     return (
         [str(placement) for placement in placements],
         facts["names"],
         facts["shape"],
-        _coordinate(mesh) or [],
+        meshes.coordinate(mesh) or [],
     )
 
 
-def _mesh_facts(mesh: Any) -> dict[str, Any] | None:
-    if mesh is None:
-        return None
+def _mesh_facts(mesh: Any) -> dict[str, Any]:
     names = getattr(mesh, "mesh_dim_names", None) or ()
-    shape = [int(size) for size in mesh.mesh.shape]
-    return {"device_type": str(mesh.device_type), "shape": shape, "names": [str(name) for name in names]}
-
-
-def _coordinate(mesh: Any) -> list[int] | None:
-    found = None if mesh is None else mesh.get_coordinate()
-    return None if found is None else [int(index) for index in found]
-
-
-def _widest_mesh(job: Job) -> Any:
-    """The mesh with most axes that a unit, a parameter or their root mesh shows."""
-    meshes = [unit.mesh() for unit in job.units]
-    meshes += [getattr(parameter, "device_mesh", None) for parameter in job.parameters()]
-    meshes = [mesh for mesh in meshes if mesh is not None]
-    meshes += [mesh._get_root_mesh() for mesh in meshes if hasattr(mesh, "_get_root_mesh")]
-    return max(meshes, key=lambda mesh: (mesh.mesh.ndim, mesh.mesh.numel()), default=None)
+    sizes = mesh.shape if hasattr(mesh, "shape") else mesh.mesh.shape
+    return {
+        "device_type": str(mesh.device_type),
+        "shape": [int(size) for size in sizes],
+        "names": [str(name) for name in names],
+    }
 
 
 def _wrapper(job: Job) -> str:

@@ -114,3 +114,15 @@ def test_buffers_are_told_only_of_a_model_that_is_seen_whole(net: Any) -> None:
     assert "buffers" not in states.after_step(states.look([both]))
     assert plan(states.look([inner]), step=1)["buffers"] == [["scale", [COLUMNS], "float32", "cpu"]]
     assert plan(states.look([both]), step=1)["buffers"] is None
+
+
+def test_no_mesh_works_out_its_tensor_of_all_ranks(net: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does so anew at every question, and every parameter has a mesh: minutes, where there are many."""
+    from torch.distributed.device_mesh import DeviceMesh
+
+    asked = []
+    answer = DeviceMesh.mesh.fget  # type: ignore[attr-defined]
+    monkeypatch.setattr(DeviceMesh, "mesh", property(lambda mesh: (asked.append(mesh), answer(mesh))[1]))
+    found = plan(look(net), step=1)
+    assert [row[8:11] for row in found["parameters"]] == [[[], [WORLD], [0]]] * 4
+    assert asked == []
