@@ -40,12 +40,10 @@ def _spells_latent(config: Config) -> bool:
 
 
 def is_given(config: Config) -> bool:
-    """Whether a record spells its model out, or the catalogue knows it."""
+    """Whether a record spells its model out, or names one whose published configuration is known."""
     if all(whole(config, name) is not None for name in DIMENSIONS):
         return True
-    return any(
-        candidate not in _PUBLIC and named_arch(candidate) for candidate in _candidates(text(config, "model"))
-    )
+    return named_arch(text(config, "model")) is not None
 
 
 def recipe_of(config: Config) -> dict[str, Any]:
