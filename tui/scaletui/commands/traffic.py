@@ -57,6 +57,7 @@ def _row(row: TrafficRow) -> dict[str, Any]:
         "axis": row.group,
         "op": row.call.op.value,
         "what": row.call.what,
+        "root": row.call.root,
         "ranks": row.call.ranks,
         "groups": row.groups,
         "count": row.call.collectives,

@@ -10,7 +10,7 @@ from scaletui.view.budget_stages import window
 from scaletui.view.row import Row, Span, fit
 from scaletui.view.rule import rule_row, wrapped
 from scaletui.view.table import Column, table_rows
-from scaletui.view.traffic_report import WHAT
+from scaletui.view.traffic_report import what_text
 from scaletui_engine.sharding.notes import mesh_notes
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _cells(row: TrafficRow, pen: Pen, *, narrow: bool) -> tuple[Span, ...]:
     return (
         Span(f"{row.group} {call.ranks}" if narrow else row.group, "accent"),
         Span(call.op.value),
-        Span(tr(WHAT[call.what])),
+        Span(what_text(call)),
         *(() if narrow else (Span(number.integer(call.ranks)), Span(number.integer(row.groups)))),
         Span(number.integer(call.collectives)),
         *(() if narrow else (Span(number.size(call.bytes)),)),

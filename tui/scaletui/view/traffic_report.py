@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from scaletui.view.pen import Pen
     from scaletui_engine.scenario import Scenario
+    from scaletui_engine.sharding.traffic.call import Call
     from scaletui_engine.sharding.traffic.table import Traffic, TrafficRow
 
 WHAT: Final = {
@@ -94,7 +95,7 @@ def _cells(row: TrafficRow, pen: Pen) -> tuple[Span, ...]:
     return (
         Span(row.group),
         Span(call.op.value),
-        Span(tr(WHAT[call.what])),
+        Span(what_text(call)),
         Span(number.integer(call.ranks)),
         Span(number.integer(call.collectives)),
         Span(number.size(call.bytes)),
@@ -102,6 +103,12 @@ def _cells(row: TrafficRow, pen: Pen) -> tuple[Span, ...]:
         Span(tr("network") if row.network else tr("inside")),
         Span("-" if row.seconds is None else number.seconds(row.seconds)),
     )
+
+
+def what_text(call: Call) -> str:
+    """What is sent, and that it is the root unit's, whose rows are beside the layers'."""
+    what = tr(WHAT[call.what])
+    return tr("{what}, root", what=what) if call.root else what
 
 
 def _line(text: str) -> Row:

@@ -23,6 +23,8 @@ class Call:
     what: str = ""
     """Message id of what is sent."""
     messages: int = 1
+    root: bool = False
+    """Whether it is of FSDP's root unit: what lies outside the layers."""
 
     @property
     def collectives(self) -> int:

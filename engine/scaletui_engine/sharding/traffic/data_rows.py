@@ -81,7 +81,8 @@ def implemented_rows(step: Step) -> Iterator[Placed]:
         shards, replicas = degrees(step, expert=expert)
         inside, across = _names(step, expert=expert)
         if strategy in _FSDP:
-            for unit in step.units:
+            # The layers first: nearly all bytes are theirs.
+            for unit in sorted(step.units, key=lambda each: each.root):
                 if unit.expert is expert and not never_reduces(step.scenario.plan):
                     calls = _fsdp_unit(step, unit, Degrees(shards, replicas))
                     yield from ((inside if call.ranks == shards else across, call) for call in calls)

@@ -56,12 +56,14 @@ def unit_calls(unit: Unit, degrees: Degrees, habits: Habits, stays: int = 0) -> 
     if degrees.shards > 1:
         payload = unit.padded * habits.gather_bytes
         forward = times if habits.reshard_after_backward else 1
-        yield Call(_AG, payload * unit.count, degrees.shards, forward, "weights_forward", unit.count)
+        yield Call(
+            _AG, payload * unit.count, degrees.shards, forward, "weights_forward", unit.count, unit.root
+        )
         again = unit.count - stays if habits.regathers(unit) else 0
         if again:
-            yield Call(_AG, payload * again, degrees.shards, times, "weights_backward", again)
+            yield Call(_AG, payload * again, degrees.shards, times, "weights_backward", again, unit.root)
         reduced = unit.padded * habits.reduce_bytes * unit.count
-        yield Call(_RS, reduced, degrees.shards, synced, "gradients", unit.count)
+        yield Call(_RS, reduced, degrees.shards, synced, "gradients", unit.count, unit.root)
     if degrees.replicas > 1:
         part = ceil_div(unit.padded, degrees.shards) * habits.reduce_bytes
-        yield Call(_AR, part * unit.count, degrees.replicas, synced, "gradient_shards", unit.count)
+        yield Call(_AR, part * unit.count, degrees.replicas, synced, "gradient_shards", unit.count, unit.root)
