@@ -210,7 +210,8 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
     config = record.config
     techniques = techniques_of(config)
     traced = "simple" in text(config, "fsdp_version") or "aot" in text(config, "compile")
-    compiled = flag(config, "compile") or "+compile" in techniques or traced
+    model = flag(config, "compile") and not re.fullmatch(r"\W*loss( only)?\W*", text(config, "compile"))
+    compiled = model or "+compile" in techniques or traced
     legacy = framework is Framework.MEGATRON_LEGACY
     return Runtime(
         framework=framework,
