@@ -20,6 +20,13 @@ GB = numbers_for("en", decimal_bytes=True)
         (EN, 1234 * GIB, "1,234.0 GiB"),
         (PT, 1234 * GIB, "1.234,0 GiB"),
         (EN, -4 * GIB, "-4.0 GiB"),
+        (EN, 99_999 * GIB, "99,999.0 GiB"),
+        (EN, 100_000 * GIB - 1, "100,000 GiB"),
+        (EN, 999_999 * GIB, "999,999 GiB"),
+        (EN, 1_000_000 * GIB - 1, "1.00e6 GiB"),
+        (EN, 131_996_005_791 * GIB, "1.32e11 GiB"),
+        (PT, -131_996_005_791 * GIB, "-1,32e11 GiB"),
+        (EN, 10**40, "9.31e30 GiB"),
     ],
 )
 def test_bytes(numbers: Numbers, value: int, text: str) -> None:

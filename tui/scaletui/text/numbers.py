@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 _BINARY: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DECIMAL: Final = ("B", "kB", "MB", "GB", "TB", "PB")
+_WHOLE: Final = 99_999.95
+_POWERS: Final = 999_999.5
 _DURATIONS: Final = (
     ("us", 1e6, 1, 1000),
     ("ms", 1e3, 1, 100),
@@ -45,8 +47,17 @@ class Numbers:
         return self.fixed(value, 0) if abs(value) < 1 << 53 else f"{value:,}".replace(",", self.group)
 
     def gib(self, value: int, digits: int = 1) -> str:
-        """Bytes in `unit`, without its name, for columns whose head says it."""
-        return self.fixed(value / (10**9 if self.decimal_bytes else 1 << 30), digits)
+        """Bytes in `unit`, without its name, for columns whose head says it; at most 8 cells and a sign.
+
+        From 100,000 on there is no fraction, from a million on three digits and a power: "1.32e11". No device
+        holds so much, and a figure that is cut off would be another one.
+        """
+        amount = value / (10**9 if self.decimal_bytes else 1 << 30)
+        if abs(amount) < _WHOLE:
+            return self.fixed(amount, digits)
+        if abs(amount) < _POWERS:
+            return self.fixed(amount, 0)
+        return f"{amount:.2e}".replace("e+0", "e").replace("e+", "e").replace(".", self.decimal)
 
     def bytes(self, value: int, digits: int = 1) -> str:
         """Bytes in `unit` with its name: "40.3 GiB"."""
