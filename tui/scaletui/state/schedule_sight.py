@@ -46,9 +46,9 @@ class Sight:
         return len(self.picture.runs) > 1
 
     def scene(self, columns: int) -> Scene:
-        """What there is to show on that many columns."""
+        """What there is to show on that many columns; on one where labels leave none, as a window shrinks."""
         regular = self.picture.question.unit is Unit.STEPS
-        return Scene(self.picture.makespan, self.picture.unit, columns, regular)
+        return Scene(self.picture.makespan, self.picture.unit, max(columns, 1), regular)
 
     def stretch(self, columns: int) -> Stretch:
         """What is shown on that many columns."""

@@ -35,7 +35,7 @@ def figure(sight: Sight, rank: int, pen: Pen) -> str:
 def strip_rows(sight: Sight, rank: int, height: int, room: tuple[int, int, Pen]) -> tuple[Row, ...]:
     """The curve of one rank, all ranks on one scale, with its figure in front."""
     label, width, pen = room
-    columns = width - label
+    columns = max(width - label, 1)
     levels = sight.own.chart.levels(sight.stretch(columns), rank)
     cap = sight.caps[rank] if sight.caps else None
     top = scale_top(sight)
