@@ -24,3 +24,9 @@ def test_a_hint_is_whole_or_ends_in_an_ellipsis(pen: Pen, width: int, said: str 
     cut = next(line for line in lines if "offload" in line)
     assert cut.endswith(pen.glyphs.ellipsis if said is None else said)
     assert any(line.endswith("-9.1 GiB") for line in lines) is (width > 30)
+
+
+@pytest.mark.parametrize("height", [1, 2, 4, 5, 6, 20])
+def test_a_low_list_keeps_to_its_lines(height: int) -> None:
+    rows = picker_rows("one change", Picking(ITEMS), Box(40, height), Pen(UNICODE))
+    assert len(rows) == height

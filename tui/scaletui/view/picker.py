@@ -20,7 +20,7 @@ BESIDE: Final = 5
 
 
 def picker_rows(title: str, picking: Picking, box: Box, pen: Pen) -> tuple[Row, ...]:
-    """Title, what was typed, the items around the cursor, and how many there are."""
+    """Title, what was typed, the items around the cursor, and how many there are, as far as there is room."""
     found = picking.found
     first, last = window(len(found), min(picking.place, max(len(found) - 1, 0)), max(box.height - 4, 1))
     names = max((width_of(item.title) for item in picking.items), default=0)
@@ -31,7 +31,7 @@ def picker_rows(title: str, picking: Picking, box: Box, pen: Pen) -> tuple[Row, 
     if not found:
         lines = [fit((Span("   " + tr("nothing matches"), "dim"),), box.width)]
     blank = [fit((), box.width)] * (box.height - 4 - len(lines))
-    return (
+    rows = (
         rule_row(heading(title, focus=True), box.width, pen),
         fit((Span(" / ", "key"), Span(picking.query), Span(" ", "cursor")), box.width),
         *lines,
@@ -39,6 +39,7 @@ def picker_rows(title: str, picking: Picking, box: Box, pen: Pen) -> tuple[Row, 
         fit((Span(pen.glyphs.horizontal * box.width, "border"),), box.width),
         _foot(len(found), box.width),
     )
+    return rows[: box.height]
 
 
 def _line(item: Item, is_chosen: bool, widths: tuple[int, int], pen: Pen) -> Row:
