@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from scaletui.state.step_play import COMPARED, strategies, take_of, takes_of
+from scaletui.state.playback import Playback
+from scaletui.state.step_play import COMPARED, Sight, strategies, take_of, takes_of
 from scaletui.text.glyphs import ASCII, MONO, UNICODE
 from scaletui.view.box import Box
 from scaletui.view.pen import Pen
@@ -23,7 +24,6 @@ from scaletui_engine.sharding.step_frames import Act
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scaletui.state.step_play import Sight
     from scaletui.view.row import Row
     from scaletui_engine.scenario import Scenario
 
@@ -333,3 +333,34 @@ def test_all_strategies_are_played(scenario: MakeScenario) -> None:
     found = takes_of(scenario())
     assert [take.strategy for take in found.takes] == list(COMPARED)
     assert all(take.step is not None for take in found.takes)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options", "act", "words"),
+    [
+        (Strategy.FSDP, {"gpus": 1}, Act.START, "the rank holds its states and no more"),
+        (Strategy.FSDP, {"gpus": 1}, Act.GATHER, "is whole on the rank"),
+        (Strategy.FSDP, {"gpus": 1}, Act.REDUCE, "is the whole sum"),
+        (Strategy.HSDP, {"dp_replicate": 8, "strategy": Strategy.HSDP}, Act.REDUCE, "summed over all ranks"),
+        (
+            Strategy.FSDP1,
+            {"dp_replicate": 8, "strategy": Strategy.FSDP1},
+            Act.REDUCE,
+            "a gradient of its own",
+        ),
+        (Strategy.HSDP, {"dp_replicate": 8, "strategy": Strategy.HSDP}, Act.STEP, "does the same work"),
+    ],
+)
+def test_words_where_the_ranks_of_a_slice_are_one(
+    scenario: MakeScenario, strategy: Strategy, options: dict[str, object], act: Act, words: str
+) -> None:
+    takes = takes_of(scenario(**options))
+    take = takes.named(strategy)
+    assert take.step is not None
+    index = next(place for place, frame in enumerate(take.step.frames) if frame.act is act)
+    rows = word_rows(Sight(takes, take, take.step, index, Playback(float(index))), 120, PEN)
+    assert words in " ".join(text(row).strip() for row in rows)
+
+
+def test_one_rank_is_one(step: MakeSight) -> None:
+    assert "fsdp on 1 rank:" in text(answer_row(step(Strategy.FSDP, 0, gpus=1), 120, PEN))

@@ -13,6 +13,7 @@ from scaletui.view.rule import rule_row, wrapped
 from scaletui.view.shard_report import region_text
 from scaletui.view.shard_work import work_texts
 from scaletui.view.table import Column, table_rows
+from scaletui_engine.sharding.notes import never_reduces
 from scaletui_engine.sharding.orders import Order
 from scaletui_engine.sharding.placement import Kind
 from scaletui_engine.sharding.tensor_map import Flat
@@ -44,9 +45,11 @@ def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
     crossed = [_NAMES.get(group.name, group.name) for group in sight.card.groups if group.leave_domain]
     alone = tr("nothing is sent") if sight.card.world == 1 else tr("all NVLink")
     links = tr("network: {axes}", axes=" ".join(crossed)) if crossed else alone
+    apart = never_reduces(sight.scenario.plan)
+    links = tr("replicas never summed") if apart else links
     room = width - sum(map(width_of, (name, bytes_text, links))) - 6
     placed = crop(placement_text(sight), room, pen.glyphs.ellipsis) + "  " if room >= _READABLE else ""
-    end = Span(links, "warn" if crossed else "ok")
+    end = Span(links, "warn" if crossed or apart else "ok")
     return fit((Span(name, "title"), Span(f"  {placed}{bytes_text}  "), end), width)
 
 

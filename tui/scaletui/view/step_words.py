@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Final
 
-from scaletui.text.language import N_, tr
+from scaletui.text.language import N_, ntr, tr
 from scaletui.view.cells import width_of
 from scaletui.view.row import Row, Span, fit
+from scaletui_engine.sharding.notes import never_reduces
 from scaletui_engine.sharding.step_frames import Act, Weight
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def unit_name(step: PlayedStep, frame: StepFrame) -> str:
 def answer_row(sight: Sight, width: int, pen: Pen) -> Row:
     """Strategy, moment, held against the peak, sent; the longest form that fits."""
     step, frame, number = sight.step, sight.frame, pen.numbers
-    name = tr("{strategy} on {n} ranks", strategy=step.strategy.value, n=data_ranks(sight))
+    ranks = data_ranks(sight)
+    name = ntr("{strategy} on {n} rank", "{strategy} on {n} ranks", ranks, strategy=step.strategy.value)
     now = frame_name(step, frame)
     peak = number.gib(step.frames[step.peak].total)
     held = tr("{held} held, peak {peak}", held=number.bytes(frame.total), peak=peak)
@@ -117,7 +119,10 @@ def _key(sight: Sight) -> str:
     """Which sentence: some depend on what is cut."""
     frame, strategy = sight.frame, sight.step.strategy
     if frame.act is Act.START:
-        return "end" if sight.index else "start"
+        begins = "start" if data_ranks(sight) > 1 else "start_alone"
+        return "end" if sight.index else begins
+    if strategy.shards_weights and sight.step.ranks == 1 and frame.act in _ALONE:
+        return _uncut(sight)
     if frame.act is Act.BACKWARD and strategy.shards_weights:
         return "backward_whole"
     if frame.act is Act.FREE and frame.gradients[frame.unit or 0]:
@@ -129,8 +134,23 @@ def _key(sight: Sight) -> str:
     return frame.act.value
 
 
+def _uncut(sight: Sight) -> str:
+    """Where the ranks that share a slice are one: nothing is gathered, and replicas alone are summed."""
+    if sight.frame.act is not Act.REDUCE:
+        return "gather_alone" if sight.frame.act is Act.GATHER else "step"
+    own = sight.takes.scenario.plan
+    if sight.step.strategy is own.strategy and never_reduces(own):
+        return "apart"
+    return "all_reduce" if data_ranks(sight) > 1 else "reduce_alone"
+
+
+_ALONE: Final = (Act.GATHER, Act.REDUCE, Act.STEP)
 _SENTENCES: Final = {
     "start": N_("between two steps: a rank holds its states and no more; {n} ranks share the batch"),
+    "start_alone": N_("between two steps: the rank holds its states and no more"),
+    "gather_alone": N_("{unit} is whole on the rank: a copy in the type of the products is made ({size})"),
+    "apart": N_("FSDP1 reduces {unit} over one rank: each replica keeps a gradient of its own ({size})"),
+    "reduce_alone": N_("one rank: the gradient of {unit} is the whole sum ({size})"),
     "end": N_("the step is over: gradients are gone, the next step begins with what is left"),
     "gather": N_("all-gather: {unit} becomes whole on every rank from all slices ({sent} sent, {size})"),
     "forward": N_("forward pass of {unit}, on each rank's own part of the batch ({size})"),
