@@ -70,8 +70,8 @@ def _gradients_unsharded(rank: RankView) -> int:
 
 
 def _optimizer_missing(rank: RankView) -> int:
-    predicted = rank.prediction.held.optimizer or 0
-    return predicted if predicted and not rank.measured.optimizer else 0
+    """What is predicted, where a count found nothing; where nothing was counted nobody knows."""
+    return rank.prediction.held.optimizer or 0 if rank.measured.optimizer == 0 else 0
 
 
 def _fragmentation(rank: RankView) -> int:

@@ -140,3 +140,7 @@ def test_a_leak_is_found_and_its_end_foretold(history, confidence):
 )
 def test_what_is_no_leak(history):
     assert trend_of(replace(GPU_RANK, history=history)) is None
+
+
+def test_states_that_nobody_counted_are_not_called_missing():
+    assert suspicions(replace(CALM, measured=replace(MEASURED, optimizer=None))) == ()

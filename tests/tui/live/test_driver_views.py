@@ -22,6 +22,8 @@ from scaletui.view.live_gpus import gpu_rows, place_at
 from scaletui.view.live_report import report_rows
 from scaletui.view.pen import Pen
 from scaletui.view.row import Row, row_width
+from scaletui_engine.live.driver.device import unanswered
+from scaletui_engine.live.driver.known import stranger
 from scaletui_engine.live.driver.layers import Layers, layers
 from scaletui_engine.live.driver.reading import Lack, NotAvailable, SourceStatus, Throttle
 from scaletui_engine.live.evidence import RankState
@@ -132,6 +134,14 @@ def test_reports_nvitop_139_lost_and_its_age() -> None:
     assert "41.0" not in rows[2], "no figure of before is shown as one of now"
     assert "40.0/80.0" in rows[1]
     assert "42.0/80.0" in rows[3]
+
+
+def test_a_gpu_that_has_never_answered_is_not_called_lost() -> None:
+    why = NotAvailable(Lack.NO_ANSWER)
+    view = unanswered(stranger(1, why), why, 4 * S)
+    snapshot = Snapshot(Moment(13 * S, 0), (), (), (), (view,))
+    row = text(driver_rows(snapshot, Box(80, 9), PEN)).splitlines()[1]
+    assert ("no answer for 9.0 s" in row, "lost" in row) == (True, False)
 
 
 def test_reports_nvitop_134_a_pid_of_another_namespace_is_said() -> None:

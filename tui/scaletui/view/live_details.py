@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.state import live as state_of
 from scaletui.text.language import N_, tr
+from scaletui.view.cells import crop, width_of
 from scaletui.view.live_answer import short_command
 from scaletui.view.live_driver_details import rank_gpu_rows
 from scaletui.view.live_forecast import forecast_rows
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from scaletui.state.live import LiveState
     from scaletui.view.box import Box
     from scaletui.view.pen import Pen
+    from scaletui_engine.live.header import Identity
     from scaletui_engine.live.snapshot import RankView
 
 MOST_EVENTS: Final = 6
@@ -71,7 +73,7 @@ def _process(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
     yield pair_row(tr("process"), str(identity.process.pid), width, pen)
     yield pair_row(tr("launcher"), str(identity.launcher.pid), width, pen)
     yield pair_row(tr("host"), identity.host, width, pen)
-    yield pair_row(tr("device"), identity.device_uuid or identity.device_type, width, pen)
+    yield pair_row(tr("device"), _device(identity, width - width_of(tr("device")) - 4, pen), width, pen)
     yield pair_row("PyTorch", identity.torch_version, width, pen)
     if rank.plan is not None:
         yield pair_row(tr("wrapper"), rank.plan.wrapper, width, pen)
@@ -82,6 +84,11 @@ def _process(rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
         yield pair_row(tr("resident memory"), pen.numbers.size(rank.host_rss), width, pen)
     if rank.errors:
         yield pair_row(tr("errors of the probe"), Span(str(rank.errors), "warn"), width, pen)
+
+
+def _device(identity: Identity, room: int, pen: Pen) -> str:
+    """The GPU by its UUID, of which the beginning is what people compare."""
+    return crop(identity.device_uuid or identity.device_type, room, pen.glyphs.ellipsis)
 
 
 def mesh_text(rank: RankView, pen: Pen) -> str:

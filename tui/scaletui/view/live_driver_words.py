@@ -71,6 +71,8 @@ def ranks_text(ranks: Iterable[RankView]) -> str:
 def lost_text(view: DriverView, moment: Moment, pen: Pen) -> str:
     """Since when a GPU does not answer, and what the driver says instead."""
     why = view.used
+    if isinstance(why, NotAvailable) and why.lack is Lack.NO_ANSWER:
+        return tr("no answer for {age}", age=age_text(view.age_s(moment), pen))
     said = why.detail if isinstance(why, NotAvailable) else ""
     text = tr("lost, last answer {age} ago", age=age_text(view.age_s(moment), pen))
     return f"{text} ({said})" if said else text
