@@ -31,6 +31,9 @@ LIVE = [sys.executable, "-m", "scaletui", "live", "--dir"]
 STATES = {"weights_host": 60, "gradients_host": 60, "optimizer_host": 124}
 LONG_OVER = {"created_wall_ns": 1, "created_monotonic_ns": 1, "pid_start_ticks": 1}
 """A header of a process that ended in another time: nothing of its job moves any more."""
+TMUX = ("status off", "status-interval 0", "automatic-rename off", "default-terminal tmux-256color")
+ESCAPE_MODE = b"\x1b[?7727h"
+"""What tmux writes now and then of its own accord, though no program wrote anything."""
 KEPT = ("r00000", "r00001", "r00002")
 
 
@@ -138,7 +141,7 @@ class Tmux:
     def __init__(self, socket: Path, command: list[str]) -> None:
         self._socket = str(socket)
         configuration = socket.with_suffix(".conf")
-        configuration.write_text("set -g status off\nset -g default-terminal tmux-256color\n")
+        configuration.write_text("".join(f"set -g {option}\n" for option in TMUX))
         client = ["tmux", "-2", "-u", "-S", self._socket, "-f", str(configuration), "new-session", *command]
         self.terminal = PseudoTerminal(client, Setup(environment={"TMUX": ""}))
 
@@ -154,6 +157,14 @@ class Tmux:
         """What tmux holds for the screen; with -e its colours too."""
         words = ["tmux", "-S", self._socket, "capture-pane", "-p", *options]
         return subprocess.run(words, check=False, capture_output=True, text=True).stdout
+
+    def pipe_to(self, path: Path) -> Path:
+        """From now on a copy of what the program writes goes there."""
+        words = ["tmux", "-S", self._socket, "pipe-pane", f"cat > '{path}'"]
+        subprocess.run(words, check=True)
+        self.terminal.wait_until(path.exists, "the copy")
+        self.terminal.wait_quiet()
+        return path
 
     def cells(self) -> list[list[tuple[str, str]]]:
         """What of it can be seen."""
@@ -193,11 +204,16 @@ if shutil.which("tmux"):
                 assert old.cells() == fresh.cells()
 
     def test_tmux_5403_nothing_is_written_through_tmux_when_nothing_changes(
-        folder: Path, tmux: Callable[[list[str]], Tmux]
+        folder: Path, tmp_path: Path, tmux: Callable[[list[str]], Tmux]
     ) -> None:
+        """Neither by the program to tmux nor by tmux to the terminal."""
         with MadeUpJob(folder, 2, **LONG_OVER), tmux([*LIVE, str(folder)]) as shown:
             shown.settle()
-            assert shown.terminal.bytes_during(2) == 0
+            written = shown.pipe_to(tmp_path / "written")
+            mark = len(shown.terminal.output)
+            shown.terminal.bytes_during(2)
+            assert written.read_bytes() == b""
+            assert shown.terminal.since(mark).replace(ESCAPE_MODE, b"") == b""
 
     def test_trzsz_ssh_207_a_step_costs_no_more_than_a_frame_through_tmux(
         folder: Path, tmux: Callable[[list[str]], Tmux]
