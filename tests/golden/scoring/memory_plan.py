@@ -231,7 +231,7 @@ def runtime_of(record: Record, framework: Framework) -> Runtime:
         recompute_every=every_of(config),
         recompute_layers=whole(config, "recompute_layers", "recompute_num_layers"),
         activation_offload=flag(config, "activation_offload") or "activation offloading" in techniques,
-        reshard_last="always" in text(config, "reshard"),
+        reshard_last="always" in text(config, "reshard") or _reshards_last(record),
         split_root=_splits_root(record),
         traced=traced,
         return_outputs=bool(habit(record, "return_outputs")),
@@ -248,6 +248,11 @@ def _splits_root(record: Record) -> bool:
     if any(said in words for said in ONE_ROOT):
         return False
     return any(said in words for said in SPLIT_ROOT) or bool(habit(record, "split_root"))
+
+
+def _reshards_last(record: Record) -> bool:
+    """What keeps the output whole instead of the last layer does so since embedding and output are units."""
+    return bool(habit(record, "split_root")) or SPLIT_ROOT[0] in record.notes.lower()
 
 
 def _holds_eight_bits(record: Record) -> bool:
