@@ -138,11 +138,12 @@ def no_more_memory_than(most):
 def test_ten_thousand_fuzzed_rings_are_faults_or_jobs_within_200_mb(folder):
     """All the way to what is printed of a job; by a viewer that begins, or that followed the file before."""
     dice, ring = random.Random(20240607), full_ring()
-    path, moment, outcomes = folder / "r00000.p1.1.ring", Moment(S, S), Counter()
-    source = RingSource(str(folder), HOST)
-    with no_more_memory_than(MOST_MEMORY):
+    moment, outcomes, source = Moment(S, S), Counter(), RingSource(str(folder), HOST)
+    with open(folder / "r00000.p1.1.ring", "wb", buffering=0) as file, no_more_memory_than(MOST_MEMORY):
         for _ in range(FUZZED):
-            path.write_bytes(damaged(dice, ring))
+            image = damaged(dice, ring)
+            file.truncate(len(image))
+            os.pwrite(file.fileno(), image, 0)
             if dice.random() < 0.7:
                 source.close()
                 source = RingSource(str(folder), HOST)
