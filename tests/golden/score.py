@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -36,8 +37,16 @@ def main(arguments: list[str] | None = None) -> int:
     except unreadable as error:
         print(f"score.py: {options.file}: {error}", file=sys.stderr)
         return 2
-    print(json.dumps(report.as_json(), indent=1) if options.json else "\n".join(report.lines()))
+    say(json.dumps(report.as_json(), indent=1) if options.json else "\n".join(report.lines()))
     return 0 if report.holds else 1
+
+
+def say(text: str) -> None:
+    """Print; a reader that has seen enough (head) ends nothing."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -155,3 +155,14 @@ def test_a_bridge_row_whose_model_is_given_is_gated(model: dict[str, Any], off: 
     report = score([{**row, "config": config, "measured_gb": blind.predicted * off}])
     assert (report.records[0].group, report.records[0].status) == ("mbridge", status)
     assert report.holds is (status == "ok")
+
+
+def test_a_reader_that_leaves_early_sees_no_traceback() -> None:
+    """As `score.py memory FILE | head -1` does."""
+    command = [sys.executable, str(GOLDEN / "score.py"), "memory", str(GOLDEN / "memory.json")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (0, b"")
