@@ -33,6 +33,7 @@ class _Head:
 
 _HEAD: Final = tuple(field.name for field in fields(_Head))
 _ARCH: Final = tuple(field.name for field in fields(Arch))
+_NEEDED: Final = frozenset(field.name for field in fields(Arch) if field.default is MISSING)
 
 
 def read_model(table: Mapping[str, object], where: str = "model") -> Model:
@@ -70,6 +71,9 @@ def _base(head: _Head, given: Mapping[str, object], where: str) -> Model | None:
     if head.like is not None:
         return load_model(head.like)
     if given:
+        if head.id in model_ids() and not _NEEDED.issubset(given):
+            said = f"{where}.id = {head.id!r} with fields beside it"
+            raise ParseError(f"{said}: to vary that model, write like = {head.id!r}")
         return None
     if head.id is None:
         raise ParseError(f"{where}.id is missing: wanted a model of the catalogue, or the fields of one")

@@ -264,7 +264,11 @@ class ScaletuiApp(ThemedApp[None]):
             self._write(path, dump(self.editing.scenario))
 
     def _export(self, path: str | None) -> None:
-        if path is not None and self.answer is not None:
+        if path is None:
+            return
+        if self.answer is None or self.answer.scenario is not self.editing.scenario:
+            self.show(Notice(tr("the engine is still looking")))
+        else:
             picture = partial(self.export_screenshot, title="scaletui")
             self._write(path, export_text(path, self.answer, self.pen, picture))
 

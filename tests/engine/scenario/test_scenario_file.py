@@ -153,6 +153,11 @@ REFUSED = [
     ("nameless-key", MODEL + CLUSTER + "[plan]\n'' = 1", "unknown key 'plan.'"),
     ("strange-key", MODEL + CLUSTER + "[plan]\n'\u00e9' = 1", "unknown key 'plan.\u00e9'"),
     (
+        "varied-by-id",
+        MODEL + "layers = 4\n" + CLUSTER,
+        "model.id = 'llama3-8b' with fields beside it: to vary that model, write like = 'llama3-8b'",
+    ),
+    (
         "longest",
         MODEL + "max_seq = 0\n" + CLUSTER,
         "model.max_seq = 0 < 1; nearest valid: model.max_seq 1",

@@ -82,6 +82,7 @@ TEMPLATES: Final = (
     N_("{value} is too long: wanted {wanted}"),
     N_("{value} holds half a character, which no file can keep"),
     # scenario files
+    N_("{key} with fields beside it: to vary that model, write {like}"),
     N_("{key} is missing: wanted a model of the catalogue, or the fields of one"),
     N_("{key} is missing: wanted a GPU's id or a table"),
     N_("{key} is missing: wanted {wanted}"),
