@@ -134,3 +134,12 @@ def test_no_more_is_claimed_than_is_known(what: What, detail: str, said: str) ->
     rank = replace(a_rank(), verdict=Verdict(RankState.EXITED, what, detail))
     assert ending_text(Departure(rank, 0, told=False, follows=False)) == said
     assert len(said) <= 46
+
+
+def test_the_first_to_fall_is_told_where_there_is_room_for_one() -> None:
+    found = state(6, 9)
+    below = black_box_height(found, 80, PEN) - 7
+    rows = text(black_box_rows(found, Box(80, below + 2), PEN)).splitlines()
+    assert "- how it ended, 5 ranks more -" in rows[0]
+    assert " 1  rank 0  step 9 " in rows[1]
+    assert "    4 ranks more" in text(black_box_rows(found, Box(80, below + 4), PEN)).splitlines()[3]

@@ -38,11 +38,14 @@ def black_box_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
     below = [*_below(found, box.width, pen)]
     room = max(box.height - 1 - len(below), 1)
     listed = list(_departures(found, box.width, pen))
+    title, hidden = _title(found), len(listed) - max(room - 1, 1)
     if len(listed) > room:
-        more = ntr("{n} rank more", "{n} ranks more", len(listed) - room + 1)
-        listed = [*listed[: room - 1], fit((Span(f"    {more}", "dim"),), box.width)]
-    title = rule_row(_title(found), box.width, pen)
-    return (title, *listed, *below)[: box.height]
+        more = ntr("{n} rank more", "{n} ranks more", hidden)
+        if room == 1:
+            title, listed = f"{title}, {more}", listed[:1]
+        else:
+            listed = [*listed[: room - 1], fit((Span(f"    {more}", "dim"),), box.width)]
+    return (rule_row(title, box.width, pen), *listed, *below)[: box.height]
 
 
 def black_box_height(state: LiveState, width: int, pen: Pen) -> int:
