@@ -94,23 +94,43 @@ class LineCanvas(Widget):
 
     def render_line(self, y: int) -> Strip:
         """The strip of a row, made once and kept while anything may show it again."""
-        if self._built_for not in (None, self.content_size):
-            self._build_late()
+        return self._line(y, self._width_now())
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Rows bring all their cells and colours: where nothing is drawn around them, no line is styled anew.
+
+        The library styles every line of every widget of a frame (`StylesCache.render_widget`, 8.2.8), which
+        costs as much as to work out what the lines say.
+        """
+        if any(self.styles.gutter):
+            return super().render_lines(crop)
+        width = self._width_now()
+        strips = [self._line(y, width) for y in crop.line_range]
+        start, end = crop.column_span
+        return strips if (start, end) == (0, width) else [strip.crop(start, end) for strip in strips]
+
+    def _width_now(self) -> int:
+        """Cells of a line, after the rows have been built for them."""
+        size = self.content_size
+        if self._built_for not in (None, size):
+            self._build_late(size)
+        return size.width
+
+    def _build_late(self, size: Size) -> None:
+        """Lines are asked for before the news of another size has come: rows for the old one would leave
+        some blank."""
+        self._built_for = size
+        if not self.styles.is_auto_height:
+            self._rows = tuple(self.build(*size))
+
+    def _line(self, y: int, width: int) -> Strip:
         row = self._rows[y] if y < len(self._rows) else ()
-        width = self.content_size.width
         strip = self._strips.get((row, width))
         if strip is None:
             if len(self._strips) >= _KEPT_STRIPS:
                 self._strips.clear()
             strip = self._strips[row, width] = self._strip(row, width)
         return strip
-
-    def _build_late(self) -> None:
-        """Lines are asked for before the news of another size has come: rows for the old one would leave
-        some blank."""
-        self._built_for = self.content_size
-        if not self.styles.is_auto_height:
-            self._rows = tuple(self.build(*self.content_size))
 
     def _strip(self, row: Row, width: int) -> Strip:
         segments = [Segment(span.text, self._style(span.role)) for span in row]
@@ -119,10 +139,16 @@ class LineCanvas(Widget):
     def _style(self, role: str) -> Style:
         style = self._styles.get(role)
         if style is None:
-            style = self._styles[role] = role_style(
-                role, self.app.theme_variables, no_color=self.app.no_color
-            )
+            found = role_style(role, self.app.theme_variables, no_color=self.app.no_color)
+            style = self._styles[role] = self._filtered(found)
         return style
+
+    def _filtered(self, style: Style) -> Style:
+        """As the app's filters leave it: where there are no colours they take them off."""
+        strip = Strip([Segment(" ", style)])
+        for line_filter in self.get_line_filters():
+            strip = strip.apply_filter(line_filter, self.background_colors[1])
+        return next(iter(strip)).style or style
 
 
 def role_style(role: str, variables: Mapping[str, str], *, no_color: bool) -> Style:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.compat import StrEnum
 from scaletui_engine.live.judgement import headroom
+from scaletui_engine.live.once import once_a_look
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,7 @@ class Trend:
     seconds_left: float | None
 
 
+@once_a_look
 def trend_of(rank: RankView) -> Trend | None:
     """The growth of a rank, None when there is none worth a word or too few steps to tell.
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import RankState, What
-from scaletui_engine.live.once import once_a_job
+from scaletui_engine.live.once import once_a_look
 from scaletui_engine.live.predicted import PREDICTED
 from scaletui_probe.layout import Event
 
@@ -50,7 +50,7 @@ def differences(rank: RankView) -> tuple[Difference, ...]:
     )
 
 
-@once_a_job
+@once_a_look
 def largest_gap(job: JobView) -> Difference | None:
     """The category of any rank that is furthest from its prediction, in bytes; None before there is any.
 
@@ -87,7 +87,7 @@ def used_share(rank: RankView) -> float | None:
     return None if room is None or not rank.driver_total else 1 - room / rank.driver_total
 
 
-@once_a_job
+@once_a_look
 def worst(job: JobView) -> RankView:
     """The rank in most trouble: by what happened to it and who it happened to first, then the least headroom,
     then the most bytes held."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui_engine.compat import StrEnum
 from scaletui_engine.live.evidence import RankState
 from scaletui_engine.live.judgement import held_bytes, is_troubled
-from scaletui_engine.live.once import once_a_job
+from scaletui_engine.live.once import once_a_look
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -94,7 +94,7 @@ def _spread(figures: Sequence[tuple[int, int]]) -> Spread | None:
     return Spread(min(amounts), median_low(amounts), most, rank)
 
 
-@once_a_job
+@once_a_look
 def stragglers(job: JobView) -> tuple[Straggler, ...]:
     """The ranks that keep the others waiting, the clearest evidence first; at most one word on each.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from live_ranks import CPU_RANK
 
 from scaletui_engine.live.evidence import RankState
-from scaletui_engine.live.once import once_a_job
+from scaletui_engine.live.once import once_a_look
 from scaletui_engine.live.snapshot import JobView
 
 
 def test_the_same_look_is_worked_out_once_and_an_equal_one_anew() -> None:
     asked: list[JobView] = []
 
-    @once_a_job
+    @once_a_look
     def size(job: JobView) -> int:
         asked.append(job)
         return job.world_size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,6 +37,11 @@ class FrugalApp(App[ReturnType]):
     def on_mount(self) -> None:
         """Textual itself does not paint again after SIGCONT."""
         self.app_resume_signal.subscribe(self, lambda _: self.repaint())
+
+    def on_ready(self) -> None:
+        """What the library and the screens have made by now stays: the collector need not look through it
+        again and again, which takes longer than to draw a frame."""
+        gc.freeze()
 
     def on_resize(self) -> None:
         """A terminal that was resized may show anything, also when it is back at its old size."""

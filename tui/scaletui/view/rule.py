@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from scaletui.view.cells import crop, width_of
@@ -39,8 +40,14 @@ NO_BREAK: Final = "\u00a0"
 
 def wrapped(text: str, width: int, role: str = "text", indent: str = " ") -> Iterator[Row]:
     """A sentence as rows of whole words; `NO_BREAK` is a blank at which no row ends."""
-    for line in textwrap.wrap(text, max(width - width_of(indent), 8)):
+    for line in _lines(text, max(width - width_of(indent), 8)):
         yield fit((Span(indent + line.replace(NO_BREAK, " "), role),), width)
+
+
+@lru_cache(256)
+def _lines(text: str, width: int) -> tuple[str, ...]:
+    """The same sentences are wrapped at every look."""
+    return tuple(textwrap.wrap(text, width))
 
 
 def pair_row(label: str | Span, value: str | Span, width: int, pen: Pen) -> Row:
