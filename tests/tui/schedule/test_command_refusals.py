@@ -158,6 +158,17 @@ def test_messages_of_a_file_are_judged_however_they_travel(
         (("1f1b", *FOUR, "--basis", "ranks"), "--basis wants --compare"),
         (("--load", "README.md", "--stages", "4"), "--stages does not go with --load"),
         (("--load", "README.md", "--chunks", "2"), "--chunks does not go with --load"),
+        (("--load", "README.md", "--scenario", "llama3-405b-16384"), "--scenario does not go with --load"),
+        (("1f1b", *FOUR, "--compare", "gpipe", "--csv"), "--csv does not go with --compare"),
+        (("1f1b", *FOUR, "--compare", "gpipe", "--svg", "x.svg"), "--svg does not go with --compare"),
+        (
+            ("1f1b", *FOUR, "--compare", "gpipe", "--optimizer-step", "1"),
+            "--optimizer-step does not go with --compare",
+        ),
+        (
+            ("--scenario", "llama3-405b-16384", "--compare", "gpipe", "--basis", "ranks"),
+            "--basis does not go with --scenario",
+        ),
         (("--scenario", "llama3-405b-16384", "--slices", "2"), "--slices does not go with 1f1b"),
         (("1f1b", *FOUR, "--microbatch-scale", "0"), "what all ranks compute = 0: no action takes any time"),
         (
@@ -196,3 +207,26 @@ def test_a_scenario_takes_the_choices_of_its_schedule(capsys: pytest.CaptureFixt
         found.append(json.loads(capsys.readouterr().out))
     assert [each["slices"] for each in found] == [2, 4]
     assert found[1]["makespan"] < found[0]["makespan"]
+
+
+@pytest.mark.parametrize(("basis", "makespans"), [("ranks", [18.5, 18.5, 21]), ("stages", [37, 37, 27])])
+def test_a_file_is_compared_with_the_schedules_for_its_shape(
+    basis: str, makespans: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ZB-V on 2 ranks: 1F1B beside it has the same ranks, or one rank a stage: (6 + 3) x 3 t."""
+    assert cli.main(["schedule", "zb-v", "--stages", "2", "--microbatches", "6", "--csv"]) == 0
+    path = tmp_path / "order.csv"
+    path.write_text(capsys.readouterr().out)
+    argv = ("--load", str(path), "--compare", "zb-v,1f1b", "--basis", basis, "--json")
+    assert cli.main(["schedule", *argv]) == 0
+    found = json.loads(capsys.readouterr().out)["schedules"]
+    assert [each["name"] for each in found] == [str(path), "zb-v", "1f1b"]
+    assert [each["makespan"] for each in found] == makespans
+    assert found[0]["actions"] == found[1]["actions"]
+
+
+def test_an_order_and_its_picture_in_one_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "trace.json"
+    assert cli.main(["schedule", "1f1b", *FOUR, "--csv", "--trace", str(path)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4
+    assert json.loads(path.read_text())

@@ -121,13 +121,17 @@ def run(args: Namespace) -> int:
     from scaletui.commands.schedule_request import asked, transport_of
 
     found = asked(args, args.name)
-    if args.csv or args.comms or args.chunk_order:
+    is_order = args.csv or args.comms or args.chunk_order
+    if is_order and args.trace is None and args.svg is None:
         _print_order(found, args)
         return 0
     result = _result(found, transport_of(args))
     found = replace(found, step=_step(args, result))
     _write_files(args, found, result)
-    _print(args, found, result)
+    if is_order:
+        _print_order(found, args)
+    else:
+        _print(args, found, result)
     return 0
 
 

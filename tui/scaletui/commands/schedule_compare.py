@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from argparse import Namespace
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,13 @@ from scaletui.view.row import Span
 from scaletui.view.schedule_report import plain, time_text
 from scaletui.view.table import Column, table_rows
 from scaletui_engine.errors import ScenarioError
-from scaletui_engine.schedule.catalogue import Basis, Comparison, request_of
+from scaletui_engine.schedule.catalogue import Basis, Comparison, request_of, scaled
 from scaletui_engine.schedule.modes.transport import simulate_transport
 from scaletui_engine.schedule.registry import build, entry, schedule_names
 from scaletui_engine.schedule.result import Result, result_of
 from scaletui_engine.schedule.weights import model_copies
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from scaletui.view.pen import Pen
     from scaletui.view.row import Row
     from scaletui.view.table import Line
@@ -56,7 +55,7 @@ def compare(args: Namespace) -> int:
     given_layout(args)  # decides the chunks of one schedule, and is refused here
     if args.scenario is None and args.load is None:
         require_shape(args)
-    entrants = [_entrant(args, name) for name in _names(args)]
+    entrants = [_entrant(args, name) for name in _names(args)] if args.load is None else _beside_file(args)
     errors = [entrant.error for entrant in entrants if entrant.error is not None]
     if len(errors) == len(entrants):
         raise errors[0]
@@ -83,13 +82,34 @@ def _names(args: Namespace) -> list[str]:
     return list(dict.fromkeys(entry(name).name for name in every if name))
 
 
+def _beside_file(args: Namespace) -> list[_Entrant]:
+    """The order of the file, then the schedules for its shape."""
+    found = asked(args, args.name)
+    schedule, factor = found.schedule, 1.0
+    ranks = schedule.stages
+    if _basis(args) is Basis.RANKS:
+        ranks, factor = schedule.ranks, 1.0 / schedule.shape.chunks
+    memory = None if found.memory is None else found.memory.scaled(factor)
+    own = replace(found, times=scaled(found.times, factor), memory=memory)
+    shape = {"stages": ranks, "microbatches": schedule.shape.microbatches, "chunks": schedule.shape.chunks}
+    like = Namespace(**{**vars(args), **shape, "load": None})
+    return [_simulated(args, schedule.name, own), *(_entrant(like, name) for name in _names(args))]
+
+
 def _entrant(args: Namespace, name: str) -> _Entrant:
     try:
-        found = asked(args, name) if args.scenario or args.load else _asked(args, name)
-        timeline = simulate_transport(found.schedule, found.times, transport_of(args))
+        found = asked(args, name) if args.scenario else _asked(args, name)
     except ScenarioError as error:
         return _Entrant(name, error=error)
-    return _Entrant(name, found, result_of(timeline, found.counted))
+    return _simulated(args, name, found)
+
+
+def _simulated(args: Namespace, name: str, found: Asked) -> _Entrant:
+    try:
+        timeline = simulate_transport(found.schedule, found.times, transport_of(args))
+        return _Entrant(name, found, result_of(timeline, found.counted))
+    except ScenarioError as error:
+        return _Entrant(name, error=error)
 
 
 def _asked(args: Namespace, name: str) -> Asked:

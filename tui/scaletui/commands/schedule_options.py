@@ -24,21 +24,30 @@ _NEEDS: Final = MappingProxyType({"replicas": "load", "each_alone": "optimizer_s
 """Option -> the one without which it means nothing."""
 
 
+_APART: Final = MappingProxyType({
+    "load": ("scenario", *_OF_A_SHAPE),
+    "compare": ("csv", "comms", "chunk_order", "plain", "trace", "svg", "optimizer_step"),
+})  # fmt: skip
+"""Option -> those that say nothing beside it."""
+
+
 def require_use(args: Namespace) -> None:
     """Raises UsageError for an option that says nothing beside the others."""
     for option, other in _NEEDS.items():
         if _is_given(args, option) and getattr(args, other) is None:
             raise UsageError(tr("{name} wants {other}", name=_spelled(option), other=_spelled(other)))
-    if args.load is not None:
-        for option in filter(lambda option: _is_given(args, option), _OF_A_SHAPE):
-            _refuse(option, _spelled("load"))
+    for other, options in _APART.items():
+        for option in options if getattr(args, other) is not None else ():
+            _refuse_given(args, option, _spelled(other))
+    if args.scenario is not None:
+        _refuse_given(args, "basis", _spelled("scenario"))
 
 
 def choices_for(args: Namespace, name: str) -> Choices:
     """The choices of one schedule. Raises UsageError for one that it does not look at."""
     for option, readers in _READ_BY.items():
-        if _is_given(args, option) and name not in readers:
-            _refuse(option, name)
+        if name not in readers:
+            _refuse_given(args, option, name)
     return choices_of(args)
 
 
@@ -62,5 +71,6 @@ def _spelled(option: str) -> str:
     return "--" + option.replace("_", "-")
 
 
-def _refuse(option: str, other: str) -> None:
-    raise UsageError(tr("{name} does not go with {other}", name=_spelled(option), other=other))
+def _refuse_given(args: Namespace, option: str, other: str) -> None:
+    if _is_given(args, option):
+        raise UsageError(tr("{name} does not go with {other}", name=_spelled(option), other=other))
