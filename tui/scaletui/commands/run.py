@@ -43,12 +43,27 @@ def run(args: Namespace) -> int:
             tr("0 words after run --"), "scaletui run -- torchrun --nproc-per-node 2 train.py"
         )
     environ = environment(args, os.environ)
+    _warn(environ)
     sys.stdout.flush()
     sys.stderr.flush()
     try:
         os.execvpe(words[0], words, environ)
     except OSError as error:
         raise OSError(error.errno, error.strerror, words[0]) from error
+
+
+def _warn(environ: Mapping[str, str]) -> None:
+    """Say so where a file server would come between two steps of the job."""
+    from scaletui.commands import file_server
+    from scaletui_probe.directory import VARIABLE
+
+    folder = environ[VARIABLE]
+    if kind := file_server.served_by(folder):
+        text = tr(
+            "{folder} is on {kind}: a file server that hangs would hold up the job; --dir names another folder",
+            folder=folder, kind=kind,
+        )  # fmt: skip
+        print(f"scaletui: {text}", file=sys.stderr)
 
 
 def environment(args: Namespace, environ: Mapping[str, str]) -> dict[str, str]:
