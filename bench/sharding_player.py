@@ -23,7 +23,7 @@ from sharding_screen import FRAME_BYTES, LIMIT_MS, answer, cpu_s
 from terminal.pseudo_terminal import PseudoTerminal, Setup
 
 PLAN = ("--model", "llama3-8b", "--gpu", "h100-sxm", "--gpus", "128", "--strategy", "ddp")
-STEPS = {"ring all-reduce": b"", "recursive halving": b"w" * 2, "all-to-all": b"c" * 4}
+STEPS = {"ring all-reduce": b"", "recursive halving": b"a" * 2, "all-to-all": b"c" * 4}
 """What is played, and the keys that choose it."""
 PLAYED_S = 3.0
 

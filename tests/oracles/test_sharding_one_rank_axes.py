@@ -88,7 +88,7 @@ def test_what_is_sent(case: str, ranks: list[dict[str, Any]]) -> None:
 def test_what_the_note_says(case: str, ranks: list[dict[str, Any]]) -> None:
     """pytorch #154888: replicas under NO_SHARD keep gradients of their own; FSDP2's are the same."""
     first, second = (rank[case] for rank in ranks)
-    assert mesh_notes(scenario(case).plan) == NOTES[case]
+    assert mesh_notes(ARCH, scenario(case).plan) == NOTES[case]
     assert first["warned"] is (first["strategy"] == "NO_SHARD") is (NO_SHARD in NOTES[case])
     if int(case.split()[2]) == 1:
         apart = first["gradient"] != second["gradient"]

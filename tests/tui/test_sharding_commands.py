@@ -231,3 +231,12 @@ def test_ranks_that_are_not_listed_are_counted_in_one_line(capsys: pytest.Captur
     text = said(capsys, "shard", *options, "1024", "--param", "layers.*.attention.wq")
     assert text.splitlines()[1] == "stage 0-1"
     assert [line for line in text.splitlines() if "more rank" in line] == ["960 more ranks"]
+
+
+@pytest.mark.parametrize(("gpus", "notes"), [("64", []), ("48", ["mesh.uneven_experts"]), ("8", [])])
+def test_experts_whose_rows_fsdp2_will_not_cut(
+    capsys: pytest.CaptureFixture[str], gpus: str, notes: list[str]
+) -> None:
+    """Eight experts of 14,336 x 4,096: 64 ranks divide the rows, 48 do not, 8 take an expert each."""
+    options = ("--model", "mixtral-8x7b", "--gpu", "h100-sxm", "--gpus", gpus)
+    assert answered(capsys, "traffic", *options)["notes"] == notes

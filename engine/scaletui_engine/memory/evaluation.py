@@ -49,7 +49,7 @@ def _assumptions(load: Load) -> Iterator[str]:
     plan, runtime = load.plan, load.plan.runtime
     if plan.axes.pp > 1 and schedule_rule(plan.schedule).placement is Placement.BIDIRECTIONAL:
         yield "copies.own_states"
-    yield from mesh_notes(plan)
+    yield from mesh_notes(load.arch, plan)
     if load.arch.moe is not None and runtime.imbalance == 1.0:
         yield "routing.even"
 

@@ -42,7 +42,7 @@ def run(args: Namespace) -> int:
                 "stage": found.stage_rank,
                 "order": order.value,
                 "framework": found.framework,
-                "notes": list(mesh_notes(scenario.plan)),
+                "notes": list(mesh_notes(scenario.model.arch, scenario.plan)),
                 "paper": [_row(row) for row in found.paper],
                 "implemented": [_row(row) for row in found.implemented],
             }

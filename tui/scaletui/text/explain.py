@@ -46,6 +46,10 @@ SENTENCES: Final = {
         "FSDP1 on a mesh (n, 1) warns and goes to NO_SHARD, as torch 2.13 does: nothing is cut, and the "
         "gradients of the replicas are never summed (pytorch #154888)"
     ),
+    "mesh.uneven_experts": N_(
+        "more ranks share the experts than there are, and their number does not divide the rows: FSDP2 "
+        "refuses that"
+    ),
     "mesh.hsdp_one_shard": N_(
         "HSDP with one shard cuts nothing: whole gradients are all-reduced over dp_replicate, as in DDP"
     ),

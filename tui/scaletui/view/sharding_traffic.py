@@ -52,7 +52,7 @@ def traffic_pane(sight: Sight, box: Box, pen: Pen) -> tuple[Row, ...]:
 
 def _notes(sight: Sight, box: Box) -> list[Row]:
     """What is strange about the mesh, in as many lines as the pane can spare."""
-    texts = map(explain, mesh_notes(sight.scenario.plan))
+    texts = map(explain, mesh_notes(sight.scenario.model.arch, sight.scenario.plan))
     lines = [row for text in texts for row in wrapped(text, box.width, "warn")]
     return lines[: max(box.height - HEAD - 1, 0)]
 

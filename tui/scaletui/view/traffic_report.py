@@ -65,7 +65,7 @@ def traffic_rows(scenario: Scenario, found: Traffic, width: int, pen: Pen) -> tu
         *_table(implemented, found.implemented, width, pen),
         *(
             row
-            for note in mesh_notes(scenario.plan)
+            for note in mesh_notes(scenario.model.arch, scenario.plan)
             for row in ((), *wrapped(explain(note), width, indent=""))
         ),
     )
