@@ -45,7 +45,7 @@ def write_whole(path: Path, text: str) -> None:
             new.close()
             _permit(Path(new.name), place if there else None)
             os.replace(new.name, place)
-        except BaseException:
+        except (OSError, UnicodeError):
             with suppress(OSError):
                 os.unlink(new.name)
             raise
