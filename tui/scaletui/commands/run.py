@@ -60,7 +60,7 @@ def _warn(environ: Mapping[str, str]) -> None:
     folder = environ[VARIABLE]
     if kind := file_server.served_by(folder):
         text = tr(
-            "{folder} is on {kind}: a file server that hangs would hold up the job; --dir names another folder",
+            "{folder} is on {kind}: a file server that hangs would hold the job up; --dir names another",
             folder=folder, kind=kind,
         )  # fmt: skip
         print(f"scaletui: {text}", file=sys.stderr)
