@@ -137,7 +137,8 @@ class Runtime:
     activation_offload: bool = False
     """What would be kept for the backward pass is copied to host memory."""
     reshard_last: bool = False
-    """The last layer is resharded after its forward pass too; torchtitan keeps it, it is needed at once."""
+    """The last layer is resharded after its forward pass too; torchtitan kept it whole, for it is needed at
+    once, until it made the output a unit that it keeps instead (pytorch/torchtitan#1094)."""
     reshard_root: bool = False
     """What lies outside the layers is freed after the forward pass too; FSDP2 keeps it by default."""
     split_root: bool = False
