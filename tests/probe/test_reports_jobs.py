@@ -23,6 +23,7 @@ import scaletui_probe
 from scaletui_engine.live.process import Life
 from scaletui_engine.live.ring_source import RingSource
 from scaletui_engine.live.snapshot import Moment
+from scaletui_probe.header import RingFormatError
 from scaletui_probe.layout import Event, Kind
 
 if TYPE_CHECKING:
@@ -146,8 +147,15 @@ def until(happened: Any) -> None:
 
 
 def steps(bench: Workbench) -> int:
-    rings = bench.read() if any(bench.rings.glob("*.ring")) else []
-    return max((ring.last(Kind.STEP).measures.get("step") or 0 for ring in rings), default=0)
+    """The newest step; 0 while there is no ring, or one that is being made."""
+    try:
+        rings = bench.read()
+    except RingFormatError:
+        return 0
+    return max(
+        (ring.last(Kind.STEP).measures.get("step") or 0 for ring in rings if ring.records[Kind.STEP]),
+        default=0,
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP], ids=lambda value: value.name)
