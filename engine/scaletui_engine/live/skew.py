@@ -104,9 +104,17 @@ def stragglers(job: JobView) -> tuple[Straggler, ...]:
     if len(ranks) < 2:
         return ()
     found: dict[int, Straggler] = {}
-    for straggler in (*_behind(ranks), *_slow(ranks), *_late(ranks)):
+    tails = _tails(ranks)
+    for straggler in (*_behind(ranks), *_slow(ranks, tails), *_late(ranks, tails)):
         found.setdefault(straggler.rank, straggler)
     return tuple(found.values())
+
+
+def _tails(ranks: Sequence[RankView]) -> list[Sequence[Point]]:
+    """Of every rank the points up to the last step that all have made, and those of steps beyond it: points
+    of a thousand ranks lie far apart, and to look at each takes longer than to reckon with it."""
+    made = min(rank.step or 0 for rank in ranks)
+    return [rank.lately(LAST_STEPS + min((rank.step or 0) - made, LAST_STEPS)) for rank in ranks]
 
 
 def _behind(ranks: Sequence[RankView]) -> Iterable[Straggler]:
@@ -129,9 +137,9 @@ def _step_at(rank: RankView, until_ns: int) -> int:
     return next(known, rank.history[0].step)
 
 
-def _slow(ranks: Sequence[RankView]) -> Iterable[Straggler]:
-    found = {rank.identity.rank: _usual_time(rank.lately(LAST_STEPS)) for rank in ranks}
-    times = {number: time for number, time in found.items() if time is not None}
+def _slow(ranks: Sequence[RankView], tails: Sequence[Sequence[Point]]) -> Iterable[Straggler]:
+    found = [(rank.identity.rank, _usual_time(tail)) for rank, tail in zip(ranks, tails, strict=True)]
+    times = {number: time for number, time in found if time is not None}
     usual = median(times.values()) if times else 0
     for number, time in times.items():
         if time > SLOW_SHARE * usual and time - usual > LEAST_NS:
@@ -139,16 +147,16 @@ def _slow(ranks: Sequence[RankView]) -> Iterable[Straggler]:
 
 
 def _usual_time(points: Sequence[Point]) -> float | None:
-    """The median of the step times, where there are enough of them."""
-    times = sorted([point.step_ns for point in points if point.step_ns])
+    """The median of the last step times, where there are enough of them."""
+    times = sorted([point.step_ns for point in points[-LAST_STEPS:] if point.step_ns])
     count = len(times)
     return (times[(count - 1) // 2] + times[count // 2]) / 2 if count >= LAST_STEPS // 2 else None
 
 
-def _late(ranks: Sequence[RankView]) -> Iterable[Straggler]:
+def _late(ranks: Sequence[RankView], tails: Sequence[Sequence[Point]]) -> Iterable[Straggler]:
     """Only ends of steps that hooks told, by the one clock of a machine, can be laid side by side."""
     watched = [rank for rank in ranks if rank.same_clock]
-    ends = [_ends(rank.lately(2 * LAST_STEPS)) for rank in watched]
+    ends = [_ends(tail) for rank, tail in zip(ranks, tails, strict=True) if rank.same_clock]
     common = sorted(set(ends[0]).intersection(*ends))[-LAST_STEPS:] if len(ends) > 1 else []
     if len(common) < LAST_STEPS // 2:
         return
