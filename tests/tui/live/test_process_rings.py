@@ -12,6 +12,7 @@ import pytest
 from live_rings import MadeUpJob
 
 from scaletui.cli import main
+from scaletui.commands.probe_process import rings_of_environment, why_no_ring
 from scaletui.commands.process_rings import rings_of
 from scaletui_probe.process import start_ticks
 
@@ -110,3 +111,47 @@ def test_what_is_no_json_is_not_among_it(folder: Path, capsys: pytest.CaptureFix
     captured = capsys.readouterr()
     assert captured.out == ""
     assert f"process {os.getpid()} has no ring" in captured.err
+
+
+@pytest.fixture
+def armed(proc: str, tmp_path: Path) -> str:
+    """The table, in which the launcher 10 and its ranks were started by `scaletui run`."""
+    environment = "HOME=/\0PYTHONPATH=/x/scaletui_probe/autostart:/y\0SCALETUI_DIR=/rings\0"
+    for pid in TABLE:
+        place = tmp_path / "proc" / str(pid)
+        (place / "environ").write_text(
+            environment if pid in (10, 11, 12) else "HOME=/\0SCALETUI_DIR=/rings\0"
+        )
+        (place / "exe").symlink_to("/usr/bin/python3.11")
+    return proc
+
+
+@pytest.mark.parametrize(
+    ("pid", "folder", "reason"),
+    [
+        (10, "/rings", "it is a launcher: its processes 11, 12 have made no optimizer step yet"),
+        (11, "/rings", "the probe is in it: a ring comes with its first optimizer step"),
+        (20, "", "it is a Python that was started without the probe, or has not stepped an optimizer yet"),
+        (99, "", "there is no process 99 here"),
+    ],
+)
+def test_what_a_process_without_a_ring_waits_for(armed: str, pid: int, folder: str, reason: str) -> None:
+    assert (rings_of_environment(pid, armed), why_no_ring(pid, armed)) == (folder, reason)
+
+
+def test_a_ring_that_lies_elsewhere_is_pointed_at(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = str(tmp_path / "elsewhere")
+    environment = {**os.environ, "PYTHONPATH": "/x/scaletui_probe/autostart", "SCALETUI_DIR": elsewhere}
+    code = "import signal; print(1, flush=True); signal.pause()"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert main(["live", "--once", "--pid", str(process.pid), "--dir", str(folder)]) == 1
+        process.kill()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:] == [
+        "the probe is in it: a ring comes with its first optimizer step",
+        f"its ring lies in {elsewhere}: --dir {elsewhere}",
+    ]

@@ -122,11 +122,15 @@ def relation(pid: int, rings: Sequence[ProcessRing]) -> str:
 
 def lacking(pid: int, folder: Path, out: TextIO) -> int:
     """Say why a process cannot have a ring now and what to do instead; the exit code."""
-    from scaletui.commands.probe_process import tracing_rights, why_no_ring
+    from scaletui.commands.probe_process import rings_of_environment, tracing_rights, why_no_ring
 
+    print(tr("process {pid} has no ring in {folder}", pid=pid, folder=folder), file=out)
+    print(why_no_ring(pid), file=out)
+    if place := rings_of_environment(pid):
+        if place != str(folder):
+            print(tr("its ring lies in {folder}: --dir {folder}", folder=place), file=out)
+        return NO_RING
     for line in (
-        tr("process {pid} has no ring in {folder}", pid=pid, folder=folder),
-        why_no_ring(pid),
         tr("scaletui puts no code into a running process: that stops jobs or corrupts their numbers"),
         tr("start the job again with: scaletui run -- CMD"),
         tr("py-spy dump tells without harm where a process hangs now"),

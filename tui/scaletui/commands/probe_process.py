@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from scaletui.text.language import tr
+from scaletui.commands.process_rings import children
+from scaletui.text.language import N_, tr
+from scaletui_probe.directory import VARIABLE
 
 PROC: Final = "/proc"
+AUTOSTART: Final = b"scaletui_probe/autostart"
+MOST_ENVIRONMENT: Final = 1 << 20
 PTRACE_SCOPE: Final = f"{PROC}/sys/kernel/yama/ptrace_scope"
 
 
@@ -27,7 +31,32 @@ def why_no_ring(pid: int, proc: str = PROC) -> str:
     program = _program(place)
     if not program.startswith(("python", "pypy")):
         return tr("it runs {program}, not Python", program=program or "?")
+    if rings_of_environment(pid, proc):
+        return _starting(pid, proc)
     return tr("it is a Python that was started without the probe, or has not stepped an optimizer yet")
+
+
+def rings_of_environment(pid: int, proc: str = PROC) -> str:
+    """Where a process was told to put its ring; empty where it was started without the probe."""
+    try:
+        with open(f"{proc}/{pid}/environ", "rb") as file:
+            words = file.read(MOST_ENVIRONMENT).split(b"\0")
+    except OSError:
+        return ""
+    name = f"{VARIABLE}=".encode()
+    folder = next((word[len(name) :] for word in words if word.startswith(name)), b"")
+    is_armed = any(word.startswith(b"PYTHONPATH=") and AUTOSTART in word for word in words)
+    return os.fsdecode(folder) if is_armed else ""
+
+
+def _starting(pid: int, proc: str) -> str:
+    """The probe is in it: what it waits for; of a launcher, which processes do."""
+    ranks = [str(child) for child in children(pid, proc) if rings_of_environment(child, proc)]
+    if ranks:
+        return tr(
+            "it is a launcher: its processes {pids} have made no optimizer step yet", pids=", ".join(ranks)
+        )
+    return tr("the probe is in it: a ring comes with its first optimizer step")
 
 
 def tracing_rights() -> str:

@@ -69,6 +69,12 @@ def ancestors(pid: int, proc: str = PROC) -> tuple[int, ...]:
     return tuple(found)
 
 
+def children(pid: int, proc: str = PROC) -> tuple[int, ...]:
+    """The processes that a process has started and that are there, oldest number first."""
+    numbers = sorted(int(entry.name) for entry in Path(proc).iterdir() if entry.name.isdigit())
+    return tuple(number for number in numbers if ancestors(number, proc)[:1] == (pid,))
+
+
 def _stat(pid: int, proc: str) -> list[str]:
     """The fields behind the name of the program, which may hold spaces; none of a process that is gone."""
     try:
