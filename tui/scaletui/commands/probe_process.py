@@ -6,7 +6,7 @@ import os
 from typing import Final
 
 from scaletui.commands.process_rings import children
-from scaletui.text.language import N_, tr
+from scaletui.text.language import tr
 from scaletui_probe.directory import VARIABLE
 
 PROC: Final = "/proc"
