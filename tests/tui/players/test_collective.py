@@ -34,7 +34,6 @@ from scaletui.view.pen import Pen
 from scaletui.view.row import row_width
 from scaletui_engine.collectives.family import FAMILY, Played, is_valid
 from scaletui_engine.collectives.wire import Collective
-from scaletui_engine.plan import Strategy
 from scaletui_engine.sharding.traffic.table import traffic
 
 if TYPE_CHECKING:
@@ -377,34 +376,3 @@ def test_ranks_of_a_group_cut_short_are_its_first(scenario: MakeScenario) -> Non
     rows = traffic(made, 0).implemented
     place = next(index for index, row in enumerate(rows) if row.group == "fsdp")
     assert seated(made, rows, of_row(made, rows, place), Seat(200)).members == tuple(range(128))
-
-
-@pytest.mark.parametrize(
-    ("options", "rank", "said"),
-    [
-        ({"gpus": 32, "dp_shard": 16, "strategy": Strategy.HSDP, "tp": 1}, 20, "node 2"),
-        ({"gpus": 32, "dp_shard": 8, "strategy": Strategy.HSDP, "tp": 2, "dp_replicate": 2}, 31, "node 2"),
-    ],
-)
-def test_nodes_are_the_clusters(
-    scenario: MakeScenario, options: dict[str, object], rank: int, said: str
-) -> None:
-    """The group of rank 20 lies on nodes 2 and 3: its first line must not call them 0 and 1."""
-    of = scenario(**options)
-    rows = traffic(of).implemented
-    place = next(place for place, row in enumerate(rows) if row.group == "fsdp")
-    choice = seated(of, rows, of_row(of, rows, place), Seat(rank))
-    sight = sight_of(choice, Playback(), 0, 0)
-    layout = layout_of(sight, Box(120, 40), sight.nodes)
-    lines = [text(row) for row in grid_rows(sight, layout, 120, Pen())]
-    assert [line.split()[1:3] for line in lines if "node" in line] == [said.split(), ["node", "3"]]
-    assert len(lines) == layout.height_with(sight.nodes)
-
-
-def test_a_part_of_a_large_group_says_so(scenario: MakeScenario) -> None:
-    of = scenario(gpus=512, strategy=Strategy.DDP)
-    rows = traffic(of).implemented
-    choice = seated(of, rows, of_row(of, rows, 0), Seat(0))
-    sight = sight_of(choice, Playback(), 0, 0)
-    assert "over 128 of 512 ranks" in text(answer_row(sight, 80, Pen()))
-    assert "the first 128 of 512 ranks alone; all take 1,022 steps" in text(step_rows(sight, 60, Pen())[0])

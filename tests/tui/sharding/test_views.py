@@ -395,13 +395,3 @@ def test_small_parameters_have_no_second_copy(scenario: Make, sight: See, parame
     found = sight(plan, part=Part.SECONDARY, parameter=parameter)
     words = "\n".join(texts(cursor_rows(found, 140, PEN)))
     assert ("it has no second copy" in words) is said
-
-
-@pytest.mark.parametrize(("replicate", "said"), [(8, True), (4, False)])
-def test_replicas_that_are_never_summed_are_told_beside_the_traffic(
-    scenario: Make, sight: See, replicate: int, said: bool
-) -> None:
-    plan = scenario(gpus=8, strategy=Strategy.FSDP1, dp_replicate=replicate)
-    pane = "".join(span.text for row in traffic_pane(sight(plan), Box(80, 12), PEN) for span in row)
-    answer = "".join(span.text for span in answer_row(sight(plan), 80, PEN))
-    assert ("never summed" in pane, "replicas never summed" in answer) == (said, said)
