@@ -88,4 +88,5 @@ def test_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_kind_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["names", "modle"]) == cli.UNUSABLE_INPUT
-    assert "unknown kind 'modle', did you mean 'model'?" in capsys.readouterr().err
+    said = "unknown kind 'modle', did you mean 'model'? scaletui names --help lists them all"
+    assert capsys.readouterr().err == f"scaletui: {said}\n"

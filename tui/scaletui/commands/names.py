@@ -43,9 +43,11 @@ def run(args: Namespace) -> int:
 def listing(error: UnknownNameError) -> str | None:
     """The command that lists the names among which one was not found, where one does."""
     kind = error.kind.lower()
-    if kind in KINDS:
-        return f"scaletui names {kind}"
-    return "scaletui memory ... --explain" if kind == "parameter" else None
+    return f"scaletui names {kind}" if kind in KINDS else _ELSEWHERE.get(kind)
+
+
+_ELSEWHERE: Final = {"kind": "scaletui names --help", "parameter": "scaletui memory ... --explain"}
+"""Where names are listed that are not one of `KINDS`."""
 
 
 def _kind(text: str) -> str:

@@ -108,6 +108,7 @@ TEMPLATES: Final = (
     N_("true or false"),
     N_("{one}, or {other}"),
     # kinds of names
+    N_("kind"),
     N_("model"),
     N_("gpu"),
     N_("scenario"),
