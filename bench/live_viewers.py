@@ -3,7 +3,8 @@
 Usage: python bench/live_viewers.py [--rivals DIR] [--seconds S] [--runs N]. DIR is a virtual environment with
 nvitop, gpustat and torchwatch-tui; what it lacks is left out. All run at 120x40 on a libnvidia-ml.so.1 that
 is built here from tests/fake_nvml/nvml.c (needs a C compiler), with 8 GPUs whose figures move, one after the
-other. Figures are of this machine; what counts is how those of one run compare.
+other. Figures are of this machine; what counts is how those of one run compare. Exit code 1 when a limit is
+not kept, 2 when nothing can be measured.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ class Figures:
     """Share of one core, the viewer's children included."""
 
 
-def main() -> None:
-    """Measure ours and the others, then what is ours alone; the limits stand beside the figures."""
+def main() -> int:
+    """Measure ours and the others, then what is ours alone, beside the limits; 1 when one is not kept."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -79,14 +80,12 @@ def main() -> None:
         library = build(folder)
         if library is None:
             print("no C compiler: the made-up libnvidia-ml.so.1 cannot be built, so nothing is measured")
-            return
+            return 2
         stack.enter_context(job(folder / "rings"))
         nvml = {"LD_LIBRARY_PATH": str(library), "FAKE_NVML_COUNT": str(GPUS)}
         found = {viewer.name: measured(viewer, args) for viewer in viewers(folder, args.rivals, nvml)}
-        judge(found)
-        print(still(folder, nvml))
-        for lag_s in (0.0, 0.5):
-            print(keys(folder, nvml, lag_s))
+        kept = [judge(found), still(folder, nvml), *(keys(folder, nvml, lag_s) for lag_s in (0.0, 0.5))]
+    return int(not all(kept))
 
 
 def viewers(folder: Path, rivals: Path | None, nvml: dict[str, str]) -> list[Viewer]:
@@ -155,30 +154,37 @@ def cpu_s(pid: int) -> float:
     return own + sum(cpu_s(int(child)) for child in children)
 
 
-def judge(found: dict[str, Figures]) -> None:
-    """Ours against the limits, those that others set included."""
+def judge(found: dict[str, Figures]) -> bool:
+    """Ours against the limits, those that others set included; whether all are kept."""
     nvitop = found.get("nvitop")
+    kept = True
     for name in ("scaletui live", "scaletui live, 8 ranks"):
         mine = found[name]
+        kept = kept and mine.bytes_per_s <= BYTES_PER_S
         print(f"{name}: {mine.bytes_per_s:,.0f} of {BYTES_PER_S:,} bytes/s", end="")
         if nvitop is not None:
-            ratio = mine.first_s / nvitop.first_s
+            ratio, share = mine.first_s / nvitop.first_s, mine.cpu / max(nvitop.cpu, 1e-9)
+            kept = kept and ratio <= FIRST_RATIO and share <= 1
             print(f"; first frame {ratio:.2f} of nvitop's (limit {FIRST_RATIO})", end="")
-            print(f"; CPU {mine.cpu / max(nvitop.cpu, 1e-9):.2f} of nvitop's (limit 1)", end="")
+            print(f"; CPU {share:.2f} of nvitop's (limit 1)", end="")
         print()
+    return kept
 
 
-def still(folder: Path, nvml: dict[str, str]) -> str:
-    """Bytes while no figure moves."""
+def still(folder: Path, nvml: dict[str, str]) -> bool:
+    """Bytes while no figure moves; whether there are none."""
     viewer = Viewer("still", ours(folder / "nothing"), {**nvml, "FAKE_NVML_STILL": "1"})
     with terminal_of(viewer) as terminal:
         terminal.wait_for("8 GPUs")
         terminal.wait_quiet(2.0)
-        return f"when no figure moves: {terminal.bytes_during(5.0)} bytes in 5 s (limit 0)"
+        found = terminal.bytes_during(5.0)
+    print(f"when no figure moves: {found} bytes in 5 s (limit 0)")
+    return found == 0
 
 
-def keys(folder: Path, nvml: dict[str, str], lag_s: float) -> str:
-    """Milliseconds from a key to its answer, while every call to the driver takes so long."""
+def keys(folder: Path, nvml: dict[str, str], lag_s: float) -> bool:
+    """Milliseconds from a key to its answer, while every call to the driver takes so long; whether all of
+    them kept the limit."""
     lag = {"FAKE_NVML_LAG_US": str(int(lag_s * 1e6))}
     with terminal_of(Viewer("keys", ours(folder / "rings"), {**nvml, **lag})) as terminal:
         terminal.wait_for("running")
@@ -190,10 +196,11 @@ def keys(folder: Path, nvml: dict[str, str], lag_s: float) -> str:
             times.append((time.perf_counter() - start) * 1e3)
             terminal.bytes_during(0.3)
     times.sort()
-    return (
+    print(
         f"a key while the driver takes {lag_s} s a call: {statistics.median(times):.0f} ms,"
         f" {times[int(KEYS * 0.9)]:.0f} at 90 %, {times[-1]:.0f} at most (limit {KEY_MS})"
     )
+    return times[-1] <= KEY_MS
 
 
 def is_answered(terminal: PseudoTerminal, mark: int) -> bool:
@@ -251,4 +258,4 @@ def figures_of(rank: int, step: int) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _MEASURED: Final = attrgetter(*PREDICTED)
 _IN_PREDICTION: Final = attrgetter(*(f"held.{name}" for name in PREDICTED))
+_UNTROUBLED: Final = (What.NOTHING, What.FINISHED)
+_AT_EASE: Final = len(What)
+_ENDLESS: Final = float("inf")
 _LAST_WORDS: Final = (Event.EXCEPTION, Event.EXIT)
 
 
@@ -109,15 +112,15 @@ def last_word(rank: RankView) -> tuple[int, bool]:
 def is_troubled(rank: RankView) -> bool:
     """Whether anything but running or a proper end can be said of it."""
     verdict = rank.verdict
-    return verdict.state is RankState.LOST or verdict.what not in (What.NOTHING, What.FINISHED)
+    return verdict.state is RankState.LOST or verdict.what not in _UNTROUBLED
 
 
 def ease(rank: RankView) -> tuple[int, float, int]:
     """How well off a rank is, the worst first: what happened to it, its headroom, less the bytes it holds."""
     room = headroom(rank)
     return (
-        calm(rank.verdict.what) if is_troubled(rank) else len(What),
-        float("inf") if room is None else room,
+        calm(rank.verdict.what) if is_troubled(rank) else _AT_EASE,
+        _ENDLESS if room is None else room,
         -rank.measured.total,
     )
 
