@@ -6,8 +6,8 @@ A refresh is what the watcher's thread does at 1 Hz: poll every ring, take what 
 What the live screen adds is to take the snapshot in, with its alerts and who is late, and to make the rows of
 every pane of 120x40 cells. Limits for 1,024 rings: 50 ms of processor time for all of it, and a tenth of a
 core for the whole program on a terminal at 1 Hz; and once every history is full, refreshes leave the memory
-as it is (shown for a few rings, because tracing is slow). Processor time is counted, so that other work on the
-machine does not; only a shared cache makes it more. Exit code 1 when a limit is not kept.
+as it is (shown for a few rings, because tracing is slow). Processor time is counted, so that other work on
+the machine does not; only a shared cache makes it more. Exit code 1 when a limit is not kept.
 """
 
 from __future__ import annotations
