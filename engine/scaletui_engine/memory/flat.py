@@ -37,7 +37,9 @@ def _shard(unit: Unit, load: Load, *, expert: bool | None) -> int:
     """Elements of a rank's shard of one flat parameter, of experts stacked; None is all of the unit."""
     sizes = tuple([tensor.numel for tensor in unit.tensors if expert in (None, tensor.expert)])
     degree = load.expert_shard if expert else load.shard
-    return flat_parameter(sizes, degree, load.precision.weights).shard_numel if sizes else 0
+    if not sizes or degree == 1:
+        return sum(sizes)
+    return flat_parameter(sizes, degree, load.precision.weights).shard_numel
 
 
 def root_units(ends: tuple[Unit, ...], load: Load) -> tuple[Unit, ...]:
