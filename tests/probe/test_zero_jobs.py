@@ -7,7 +7,7 @@ neither has it. What the probe reads there is also tested everywhere, on stand-i
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from probe.conftest import DEEPSPEED_PYTHON
@@ -26,13 +26,25 @@ PARTS = ("weights", "gradients", "optimizer", "master_weights")
 NAMES = [f"{layer}.{kind}" for kind in ("weight", "bias") for layer in range(3)]
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
-@pytest.mark.parametrize("stage", [1, 2, 3])
-def test_parts_equal_the_count_made_inside_the_job(tmp_path: Path, stage: int, dtype: str) -> None:
+SETTINGS = [
+    *((stage, dtype, {}) for stage in (1, 2, 3) for dtype in ("bfloat16", "float32")),
+    (1, "bfloat16", {"gradient_accumulation_steps": 2}),
+    (2, "bfloat16", {"round_robin_gradients": True}),
+    (2, "bfloat16", {"data_types": {"grad_accum_dtype": "fp32"}}),
+    (2, "bfloat16", {"overlap_comm": True}),
+    (3, "bfloat16", {"data_types": {"grad_accum_dtype": "fp32"}, "contiguous_gradients": False}),
+]
+
+
+@pytest.mark.parametrize(("stage", "dtype", "settings"), SETTINGS, ids=str)
+def test_parts_equal_the_count_made_inside_the_job(
+    tmp_path: Path, stage: int, dtype: str, settings: dict[str, Any]
+) -> None:
     bench = Workbench(tmp_path / "rings", tmp_path)
     launcher = [DEEPSPEED_PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     outcome = bench.run(
-        [*launcher, str(JOBS / "zero.py"), str(tmp_path), str(stage), dtype], DS_ACCELERATOR="cpu"
+        [*launcher, str(JOBS / "zero.py"), str(tmp_path), str(stage), dtype, json.dumps(settings)],
+        DS_ACCELERATOR="cpu",
     )
     assert outcome.code == 0, outcome.output
     assert len(outcome.rings) == 2
