@@ -17,12 +17,12 @@ from probe.fake_torch import FAKE_TORCH, put_torch
 from probe.stand_ins import FakeParameter, FakeTensor
 from probe.test_cuda import FakeCuda, use
 from probe.test_fsdp2 import FSDPState, context, group, register
-from probe.workbench import sample_header
+from probe.workbench import Workbench, sample_header
 
 from scaletui_probe import agent as agent_module
 from scaletui_probe import lifecycle, states
 from scaletui_probe.agent import Agent
-from scaletui_probe.layout import Kind, Mode, Reason
+from scaletui_probe.layout import Event, Kind, Mode, Reason
 from scaletui_probe.record import Measures, Record
 from scaletui_probe.ring import create_ring
 from scaletui_probe.settings import Settings
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from probe.workbench import Workbench
 
 PATIENCE_S = 60.0
 
@@ -145,6 +144,35 @@ def test_a_forked_child_that_exits_waits_for_no_lock_of_a_thread_that_it_has_not
         timeout=PATIENCE_S,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+STUCK = """
+import os, sys, threading, torch
+optimizer = torch.optim.optimizer.Optimizer()
+reading, _writing = os.pipe()
+write, at_disk = os.pwrite, threading.Event()
+def hang(descriptor, data, offset):
+    if threading.current_thread() is threading.main_thread():
+        return write(descriptor, data, offset)
+    at_disk.set()
+    os.read(reading, 1)
+os.pwrite = hang
+optimizer.step()
+at_disk.wait()
+"""
+
+
+def test_a_thread_that_hangs_at_the_disk_lets_the_job_end_in_order(tmp_path: Path) -> None:
+    put_torch(tmp_path, FAKE_TORCH)
+    arm = "from scaletui_probe.arming import arm; arm();"
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {arm}{STUCK}"
+    environ = {**os.environ, "SCALETUI_DIR": str(tmp_path / "rings")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (ring,) = Workbench(tmp_path / "rings", tmp_path).read()
+    assert ring.last(Kind.EVENT).event is Event.EXIT
 
 
 @pytest.mark.parametrize(("optimizers", "most"), [(3, 3), (8, 8), (200, 8 + 4 + 1)])
