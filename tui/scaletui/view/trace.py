@@ -58,6 +58,8 @@ def _top(value: float | None, scale: Scale, most: int) -> int | None:
 def _line(tops: Sequence[int | None], is_over: Sequence[bool], base: int, glyphs: Glyphs) -> Row:
     """The line whose bottom is at that height. At the very bottom a value still shows that there was one."""
     steps, least = len(glyphs.levels) - 1, 0 if base else 1
+    if all(top is not None and top >= base + steps for top in tops) and not any(is_over):
+        return (Span(glyphs.levels[-1] * len(tops), "trace"),)
     levels = [-1 if top is None else min(max(top - base, least), steps) for top in tops]
     text = "".join(" " if level < 0 else glyphs.levels[level] for level in levels)
     if not any(is_over):
