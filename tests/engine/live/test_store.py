@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from live_rings import MadeUpJob
 
@@ -193,7 +195,9 @@ def test_a_view_that_is_asked_late_tells_what_was_so_at_its_look(update, make_re
         )
         looks.append(take(store, update(steps=steps, samples=(make_record(at_ns=step * S, step=step),))))
     ranks = [look.jobs[0].ranks[0] for look in looks]
+    assert [[point.step for point in rank.lately(2)] for rank in ranks] == [[1], [1, 2], [2, 3]]
     assert [[point.step for point in rank.history] for rank in ranks] == [[1], [1, 2], [1, 2, 3]]
+    assert [point.step for point in replace(ranks[2], errors=1).lately(2)] == [2, 3]
     assert [(rank.step, rank.measured.weights, rank.last_ns) for rank in ranks] == [
         (step, step, step * S) for step in (1, 2, 3)
     ]
