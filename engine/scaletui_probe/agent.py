@@ -159,7 +159,7 @@ class Agent:
         tensors = sum(len(group["params"]) for o in job.optimizers for group in o.param_groups)
         key = (len(job.optimizers), tensors, len(job.units), len(job.modules))
         if key != self._plan_key:
-            self._ring.put_plan(plan(job, self._optimizers.step))
+            self._ring.put_plan(plan(job, self._optimizers.step, self._gauges.device.name))
             self._plan_key = key
 
     def _put_step(self) -> None:

@@ -29,6 +29,7 @@ class Device(NamedTuple):
     type: str = "cpu"
     ordinal: int = -1
     uuid: str = ""
+    name: str = ""
 
 
 def _cuda() -> Any:
@@ -43,8 +44,14 @@ def device() -> Device:
     if cuda is None:
         return Device()
     index = int(cuda.current_device())
-    uuid = getattr(cuda.get_device_properties(index), "uuid", None)
-    return Device(type="cuda", ordinal=index, uuid="" if uuid is None else _nvml_form(str(uuid)))
+    properties = cuda.get_device_properties(index)
+    uuid = getattr(properties, "uuid", None)
+    return Device(
+        type="cuda",
+        ordinal=index,
+        uuid="" if uuid is None else _nvml_form(str(uuid)),
+        name=str(getattr(properties, "name", "")),
+    )
 
 
 def _nvml_form(uuid: str) -> str:

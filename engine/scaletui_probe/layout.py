@@ -165,6 +165,7 @@ PLAN_KEYS: dict[str, str] = {
     "step": "optimizer steps done when it was written",
     "wrapper": "fsdp2, fsdp1, deepspeed or plain: what spreads the weights; plain on several ranks is"
     " replicated, by DDP or otherwise",
+    "device_name": "what CUDA calls the device; empty in a CPU job",
     "mesh": "{device_type, shape, names} of the widest device mesh, or null",
     "coordinate": "this rank's place in that mesh, or null",
     "optimizers": "[{class, groups: [{numel, tensors, arguments by name}]}]",

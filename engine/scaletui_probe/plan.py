@@ -19,7 +19,7 @@ PLAN_VERSION = 1
 _NO_ARGUMENTS = ("params", "param_names")
 
 
-def plan(job: Job, step: int) -> dict[str, Any]:
+def plan(job: Job, step: int, device_name: str = "") -> dict[str, Any]:
     """The plan, with as many parameter rows as fit into its area."""
     meshes = _Meshes()
     rows = _parameter_rows(job, meshes)
@@ -28,6 +28,7 @@ def plan(job: Job, step: int) -> dict[str, Any]:
         "version": PLAN_VERSION,
         "step": step,
         "wrapper": _wrapper(job),
+        "device_name": device_name,
         "mesh": meshes.facts(mesh),
         "coordinate": meshes.coordinate(mesh),
         "optimizers": [_optimizer_facts(optimizer) for optimizer in job.optimizers],

@@ -66,7 +66,7 @@ class FakeCuda:
         return self._backend
 
     def get_device_properties(self, index: int) -> SimpleNamespace:
-        return SimpleNamespace(uuid=f"0000-{index}")
+        return SimpleNamespace(uuid=f"0000-{index}", name="NVIDIA H100 PCIe")
 
     def memory_stats_as_nested_dict(self, index: int) -> dict[str, object]:
         assert index == 3
@@ -133,7 +133,7 @@ def test_the_numbers_of_the_nested_dictionary(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_device_is_named_as_nvml_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, FakeCuda(), cuda="13.0")
-    assert cuda.device() == cuda.Device("cuda", 3, "GPU-0000-3")
+    assert cuda.device() == cuda.Device("cuda", 3, "GPU-0000-3", "NVIDIA H100 PCIe")
 
 
 def test_a_peak_that_the_job_resets_stays_in_our_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ class Numbered:
 
     def get_device_properties(self, index: int) -> SimpleNamespace:
         """Their UUIDs as PyTorch gives them: without a word before them."""
-        return SimpleNamespace(uuid=self._uuids[index].partition("-")[2])
+        return SimpleNamespace(uuid=self._uuids[index].partition("-")[2], name="NVIDIA H100 PCIe")
 
     def memory_stats_as_nested_dict(self, _index: int) -> dict[str, object]:
         return {}

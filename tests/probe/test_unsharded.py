@@ -123,6 +123,7 @@ def test_no_mesh_works_out_its_tensor_of_all_ranks(net: Any, monkeypatch: pytest
     asked = []
     answer = DeviceMesh.mesh.fget  # type: ignore[attr-defined]
     monkeypatch.setattr(DeviceMesh, "mesh", property(lambda mesh: (asked.append(mesh), answer(mesh))[1]))
-    found = plan(look(net), step=1)
+    found = plan(look(net), step=1, device_name="NVIDIA H100 PCIe")
+    assert found["device_name"] == "NVIDIA H100 PCIe"
     assert [row[8:11] for row in found["parameters"]] == [[[], [WORLD], [0]]] * 4
     assert asked == []

@@ -109,6 +109,8 @@ class JobPlan:
     parameters: tuple[PlannedParameter, ...]
     parameters_total: int
     """More than there are rows when the plan's area was too small."""
+    device_name: str = ""
+    """What CUDA calls the device; empty in a CPU job."""
 
     @property
     def complete(self) -> bool:
@@ -155,6 +157,7 @@ def _plan(document: dict[str, object]) -> JobPlan:
         groups=_list(document.get("fsdp_groups"), "fsdp_groups", _group),
         parameters=tuple(_parameters(columns, rows)),
         parameters_total=_whole(document.get("parameters_total"), "parameters_total"),
+        device_name=_text(document.get("device_name", ""), "device_name"),
     )
 
 

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from scaletui_engine.catalog import gpu_ids, load_gpu, load_model
+from scaletui_engine.catalog import load_model
 from scaletui_engine.cluster import Cluster
 from scaletui_engine.errors import ScenarioError
 from scaletui_engine.live.architecture import UnreadableError, read_architecture
+from scaletui_engine.live.device import device_of
 from scaletui_engine.live.outcome import Batch, Rebuilt, Unbuilt
 from scaletui_engine.model import Model
 from scaletui_engine.plan import Axes, Offload, Plan, Strategy
 from scaletui_engine.scenario import Scenario
-from scaletui_engine.units import GIB
 from scaletui_engine.validate import problem
 
 if TYPE_CHECKING:
-    from scaletui_engine.cluster import Gpu
     from scaletui_engine.live.header import Identity
     from scaletui_engine.live.plan_document import JobPlan, PlannedParameter
     from scaletui_engine.memory.budget import StageBudget
 
 SOURCE: Final = "the parameters of the job"
-ASSUMED_GPU: Final = "h100-sxm"
-"""Where the job has no device, or one that no entry of the catalogue is as large as."""
-ALIKE: Final = 0.04
-"""A device is that of the catalogue whose size is this close."""
-DRIVERS_DIFFER: Final = GIB // 10
-"""Of one GPU's sizes under two drivers. So near the assumed one, an H800 or H100 PCIe is not told apart."""
-_VENDORS: Final = ("NVIDIA", "AMD")
-"""Whose devices a probe of torch's can be on: a TPU of 31.75 GiB is not a V100."""
 _RECIPES: Final[dict[tuple[str, str | None], str]] = {
     ("float32", None): "fp32",
     ("float32", "float32"): "fp32",
@@ -66,7 +56,9 @@ def rebuilt(plan: JobPlan, identity: Identity, batch: Batch, device_bytes: int |
         global_batch=known.micro_batch * axes.dp, seq=known.seq,
     )  # fmt: skip
     model = load_model(read.model) if read.model else Model("job", "job", read.arch, None, SOURCE)
-    cluster = Cluster(device_of(device_bytes), identity.world_size, max(identity.local_world_size, 1))
+    cluster = Cluster(
+        device_of(device_bytes, plan.device_name), identity.world_size, max(identity.local_world_size, 1)
+    )
     scenario = Scenario(model, cluster, job_plan, name=identity.job_id)
     wrong = problem(scenario)
     return Unbuilt("scenario", str(wrong)) if wrong else Rebuilt(scenario, batch, read.left_over)
@@ -150,21 +142,6 @@ def optimizer_of(plan: JobPlan) -> str | None:
     return {"AdamW8bit": "adam8bit", "AdamW4bit": "adam4bit", "Adafactor": "adafactor", "Muon": "muon"}.get(
         kind
     )
-
-
-def device_of(size: int | None) -> Gpu:
-    """The GPU whose driver reports about as much; a nameless one of that size where none does."""
-    if not size:
-        return load_gpu(ASSUMED_GPU)
-    known = [load_gpu(name) for name in gpu_ids()]
-    known = [gpu for gpu in known if gpu.vendor in _VENDORS and not gpu.capacity_is_nominal]
-    nearest = min(known, key=lambda gpu: abs(gpu.capacity_bytes - size))
-    assumed = load_gpu(ASSUMED_GPU)
-    if abs(assumed.capacity_bytes - size) <= DRIVERS_DIFFER:
-        nearest = assumed
-    if abs(nearest.capacity_bytes - size) <= ALIKE * size:
-        return replace(nearest, usable_bytes=size, usable_source="the driver of the job's machine")
-    return replace(nearest, id="device", name="device", memory_bytes=size, usable_bytes=size)
 
 
 def _reshards(plan: JobPlan) -> bool:

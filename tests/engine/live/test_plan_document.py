@@ -35,6 +35,15 @@ GOOD = {
 }
 
 
+def test_a_plan_names_the_device_or_none():
+    named = parse_plan(json.dumps({**GOOD, "device_name": "NVIDIA H100 PCIe"}).encode())
+    unnamed = parse_plan(json.dumps(GOOD).encode())
+    assert isinstance(named, JobPlan)
+    assert isinstance(unnamed, JobPlan)
+    assert (named.device_name, unnamed.device_name) == ("NVIDIA H100 PCIe", "")
+    assert isinstance(parse_plan(json.dumps({**GOOD, "device_name": 3}).encode()), PlanFault)
+
+
 def test_a_plan_is_read_back():
     plan = parse_plan(json.dumps(GOOD).encode())
     assert isinstance(plan, JobPlan)

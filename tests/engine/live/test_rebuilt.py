@@ -9,6 +9,7 @@ from live_ranks import GIB, IDENTITY
 
 from scaletui_engine.catalog import load_model
 from scaletui_engine.live.architecture import UnreadableError, read_architecture
+from scaletui_engine.live.device import device_of
 from scaletui_engine.live.outcome import Batch, Rebuilt, Unbuilt
 from scaletui_engine.live.plan_document import (
     JobPlan,
@@ -18,7 +19,6 @@ from scaletui_engine.live.plan_document import (
     PlannedParameter,
 )
 from scaletui_engine.live.rebuilt import (
-    device_of,
     foretold,
     optimizer_of,
     precision_of,
@@ -225,6 +225,35 @@ def test_devices(size: int | None, wanted: str) -> None:
     found = device_of(size)
     assert found.id == wanted
     assert size is None or found.capacity_bytes == size
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "wanted"),
+    [
+        ("NVIDIA H100 80GB HBM3", 85_029_158_912, "h100-sxm"),
+        ("NVIDIA H100 PCIe", 84_943_715_697, "h100-pcie"),
+        ("NVIDIA H100 NVL", 99_949_740_032, "h100-nvl"),
+        ("NVIDIA H800", 85_029_615_043, "h800-sxm"),
+        ("NVIDIA H20", 102_010_716_160, "h20"),
+        ("NVIDIA A100-SXM4-80GB", 85_094_039_552, "a100-sxm-80"),
+        ("NVIDIA A100-SXM4-40GB", 42_412_802_048, "a100-sxm-40"),
+        ("NVIDIA A100 80GB PCIe", 85_094_039_552, "a100-pcie-80"),
+        ("Tesla V100-SXM2-32GB", 34_089_730_048, "v100-sxm2-32"),
+        ("NVIDIA L40S", 47_697_362_944, "l40s"),
+        ("NVIDIA L4", 23_609_475_072, "l4"),
+        ("NVIDIA GeForce RTX 4090", 25_393_692_672, "rtx4090"),
+        ("NVIDIA RTX 6000 Ada Generation", 51_033_931_776, "rtx6000ada"),
+        ("NVIDIA RTX A6000", 51_033_931_776, "a6000"),
+        ("AMD Instinct MI300X", 206_141_652_992, "mi300x"),
+        ("NVIDIA H100 80GB HBM3 MIG 3g.40gb", 42_412_802_048, "h100-sxm"),
+        ("NVIDIA Something New", 42_412_802_048, "a100-sxm-40"),
+        ("", 42_412_802_048, "a100-sxm-40"),
+    ],
+)
+def test_a_device_is_the_one_that_cuda_names(name: str, size: int, wanted: str) -> None:
+    found = device_of(size, name)
+    assert found.id == wanted
+    assert found.capacity_bytes == size
 
 
 @pytest.mark.parametrize(
