@@ -24,7 +24,7 @@ from scaletui_engine.live.driver.reading import (
 from scaletui_engine.live.evidence import RankState, Verdict, What
 from scaletui_engine.live.fault import Fault, RingFault
 from scaletui_engine.live.held import Held
-from scaletui_engine.live.history import History, Point
+from scaletui_engine.live.history import History
 from scaletui_engine.live.plan_document import JobPlan, parse_plan
 from scaletui_engine.live.snapshot import Happening, JobView, Moment, RankView, Snapshot
 from scaletui_engine.live.wave import MOST, WaveSample
@@ -71,7 +71,7 @@ def looks(story: Story, count: int) -> Iterator[Snapshot]:
 def _rank(rank: int, number: int, history: History, chance: random.Random) -> RankView:
     now_ns = START_NS + number * PERIOD_NS - chance.randrange(S // 10)
     allocated = 40 * GIB + chance.randrange(GIB)
-    history.add(Point(number, now_ns, S // 3 + chance.randrange(S // 10), allocated, None))
+    history.add((number, now_ns, S // 3 + chance.randrange(S // 10), allocated, None))
     allocator = GPU_RANK.allocator
     assert allocator is not None
     return replace(

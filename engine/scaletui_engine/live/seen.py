@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from scaletui_engine.live.evidence import Verdict
     from scaletui_engine.live.header import RingHeader
-    from scaletui_engine.live.history import Point
+    from scaletui_engine.live.history import Past
     from scaletui_engine.live.plan_document import JobPlan
     from scaletui_engine.live.predicted import Prediction
     from scaletui_engine.live.record import Record
     from scaletui_engine.live.snapshot import Happening
     from scaletui_engine.live.wave import WaveSample
-    from scaletui_engine.live.window import Past
+    from scaletui_engine.live.window import Kept
 
 Counted = tuple[Held, Held, Reason, Reason]
 """What was counted around a step, the part of it on the host, and why states and buffers were not."""
@@ -53,9 +53,9 @@ class Seen(NamedTuple):
     now: HeldMemo[Held]
     prediction: Prediction
     plan: JobPlan | None
-    past: Past[Point]
+    past: Past
     happenings: tuple[Happening, ...]
-    units: Past[WaveSample]
+    units: Kept[WaveSample]
     sampled_peak: int | None
     resets_peak: bool
 
@@ -117,7 +117,7 @@ class Seen(NamedTuple):
 
     def points(self, view: object) -> None:
         """The last steps."""
-        _put(view, "history", self.past.items)
+        _put(view, "history", self.past.points)
 
     def waves(self, view: object) -> None:
         """The units' samples."""

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.compat import StrEnum
 from scaletui_engine.live.evidence import RankState
+from scaletui_engine.live.history import ALLOCATED, ENDS, MISSING, STEPS, TIMES
 from scaletui_engine.live.judgement import held_bytes, is_troubled
 from scaletui_engine.live.once import once_a_look
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable, Sequence
 
-    from scaletui_engine.live.history import Point
     from scaletui_engine.live.snapshot import JobView, RankView
 
 LAST_STEPS: Final = 8
@@ -110,9 +111,8 @@ def stragglers(job: JobView) -> tuple[Straggler, ...]:
     return tuple(found.values())
 
 
-def _tails(ranks: Sequence[RankView]) -> list[Sequence[Point]]:
-    """Of every rank the points up to the last step that all have made, and those of steps beyond it: points
-    of a thousand ranks lie far apart, and to look at each takes longer than to reckon with it."""
+def _tails(ranks: Sequence[RankView]) -> list[array[int]]:
+    """Of every rank the points up to the last step that all have made, and those of steps beyond it."""
     made = min(rank.step or 0 for rank in ranks)
     return [rank.lately(LAST_STEPS + min((rank.step or 0) - made, LAST_STEPS)) for rank in ranks]
 
@@ -137,7 +137,7 @@ def _step_at(rank: RankView, until_ns: int) -> int:
     return next(known, rank.history[0].step)
 
 
-def _slow(ranks: Sequence[RankView], tails: Sequence[Sequence[Point]]) -> Iterable[Straggler]:
+def _slow(ranks: Sequence[RankView], tails: Sequence[array[int]]) -> Iterable[Straggler]:
     found = [(rank.identity.rank, _usual_time(tail)) for rank, tail in zip(ranks, tails, strict=True)]
     times = {number: time for number, time in found if time is not None}
     usual = median(times.values()) if times else 0
@@ -146,14 +146,14 @@ def _slow(ranks: Sequence[RankView], tails: Sequence[Sequence[Point]]) -> Iterab
             yield Straggler(number, Lag.SLOW, int(time - usual))
 
 
-def _usual_time(points: Sequence[Point]) -> float | None:
+def _usual_time(points: array[int]) -> float | None:
     """The median of the last step times, where there are enough of them."""
-    times = sorted([point.step_ns for point in points[-LAST_STEPS:] if point.step_ns])
+    times = sorted([time for time in points[TIMES][-LAST_STEPS:] if 0 < time < MISSING])
     count = len(times)
     return (times[(count - 1) // 2] + times[count // 2]) / 2 if count >= LAST_STEPS // 2 else None
 
 
-def _late(ranks: Sequence[RankView], tails: Sequence[Sequence[Point]]) -> Iterable[Straggler]:
+def _late(ranks: Sequence[RankView], tails: Sequence[array[int]]) -> Iterable[Straggler]:
     """Only ends of steps that hooks told, by the one clock of a machine, can be laid side by side."""
     watched = [rank for rank in ranks if rank.same_clock]
     ends = [_ends(tail) for rank, tail in zip(ranks, tails, strict=True) if rank.same_clock]
@@ -170,6 +170,7 @@ def _late(ranks: Sequence[RankView], tails: Sequence[Sequence[Point]]) -> Iterab
         yield Straggler(rank.identity.rank, Lag.LATE, int(after), lasts.count(place), len(common))
 
 
-def _ends(points: Sequence[Point]) -> dict[int, int]:
+def _ends(points: array[int]) -> dict[int, int]:
     """Step -> when it ended, of those whose end a hook told."""
-    return {point.step: point.monotonic_ns for point in points if point.allocated is not None}
+    told = zip(points[STEPS], points[ENDS], points[ALLOCATED], strict=True)
+    return {step: end for step, end, allocated in told if allocated != MISSING}

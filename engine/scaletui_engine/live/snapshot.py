@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from scaletui_engine.live.history import packed
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from array import array
 
     from scaletui_engine.live.discovery import Place
     from scaletui_engine.live.driver.reading import DriverView, SourceStatus
@@ -14,11 +16,10 @@ if TYPE_CHECKING:
     from scaletui_engine.live.fault import RingFault
     from scaletui_engine.live.header import Identity
     from scaletui_engine.live.held import Held
-    from scaletui_engine.live.history import Point
+    from scaletui_engine.live.history import Past, Point
     from scaletui_engine.live.plan_document import JobPlan
     from scaletui_engine.live.predicted import Prediction
     from scaletui_engine.live.wave import WaveSample
-    from scaletui_engine.live.window import Past
     from scaletui_probe.layout import Event, Reason
 
 
@@ -127,10 +128,11 @@ class RankView(Deferred):
     resets_peak: bool = False
     """Whether the job resets the allocator's peaks; `allocator.peak` is our own maximum then."""
 
-    def lately(self, most: int) -> Sequence[Point]:
-        """The last points of the history; to look at a few, nobody copies hundreds for each of a thousand."""
-        past: Past[Point] | None = getattr(self, "_past", None)
-        return self.history[-most:] if past is None else past.last(most)
+    def lately(self, most: int) -> array[int]:
+        """The numbers of the history's last points, see `history.packed`; to look at a few, nobody makes
+        hundreds of objects for each of a thousand ranks."""
+        past: Past | None = getattr(self, "_past", None)
+        return packed(self.history[-most:]) if past is None else past.last(most)
 
     def age_s(self, moment: Moment) -> float:
         """Seconds since the newest record, never negative: a clock may be set back."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui_engine.live.evidence import Evidence, Verdict
 from scaletui_engine.live.held import held
-from scaletui_engine.live.history import History, Point
+from scaletui_engine.live.history import History
 from scaletui_engine.live.plan_document import JobPlan, PlanFault, parse_plan
 from scaletui_engine.live.predicted import NO_PLAN, UNREAD, Prediction
 from scaletui_engine.live.process import Life
@@ -147,7 +147,7 @@ class TrackedRank:
         """Steps are points of the past where there is an allocator, samples where there is none."""
         step, step_ns, allocated, host_rss = record.several(_POINT)
         if allocated is not None:
-            self._history.add(Point(step or 0, record.monotonic_ns, step_ns, allocated, host_rss))
+            self._history.add((step or 0, record.monotonic_ns, step_ns, allocated, host_rss))
 
     def _take_sample(self, record: Record) -> None:
         """A lifetime peak lower than one seen before was reset by the job."""
@@ -156,7 +156,7 @@ class TrackedRank:
         allocated, peak, seen = record.several(_PEAKS)
         if allocated is None:
             step, step_ns, _, host_rss = record.several(_POINT)
-            self._history.add(Point(step or 0, record.monotonic_ns, step_ns, None, host_rss))
+            self._history.add((step or 0, record.monotonic_ns, step_ns, None, host_rss))
         elif self._sampled_peak is None or allocated > self._sampled_peak:
             self._sampled_peak = allocated
         if peak is not None and seen is not None and peak < seen:

@@ -10,7 +10,7 @@ SPARE: Final = 32
 """Items beyond the last that matter before the old ones are let go."""
 
 
-class Past(Generic[Item]):
+class Kept(Generic[Item]):
     """A window as it was at one moment; to take it copies nothing."""
 
     __slots__ = ("_kept", "_start", "_stop")
@@ -23,10 +23,6 @@ class Past(Generic[Item]):
         """Oldest first."""
         return tuple(self._kept[self._start : self._stop])
 
-    def last(self, most: int) -> list[Item]:
-        """The newest of them, oldest first."""
-        return self._kept[max(self._stop - most, self._start) : self._stop]
-
 
 class Window(Generic[Item]):
     """Keeps the last `most` items, and now and then a few more."""
@@ -35,7 +31,7 @@ class Window(Generic[Item]):
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._past: Past[Item] | None = None
+        self._past: Kept[Item] | None = None
         self._kept: list[Item] = []
         """Grows at its end alone, so that a past stays what it was; another list takes over in time."""
 
@@ -47,15 +43,10 @@ class Window(Generic[Item]):
         self._past = None
 
     @property
-    def last(self) -> Item | None:
-        """The newest."""
-        return self._kept[-1] if self._kept else None
-
-    @property
-    def past(self) -> Past[Item]:
+    def past(self) -> Kept[Item]:
         """What it holds now."""
         past = self._past
         if past is None:
             count = len(self._kept)
-            past = self._past = Past(self._kept, max(count - self.most, 0), count)
+            past = self._past = Kept(self._kept, max(count - self.most, 0), count)
         return past

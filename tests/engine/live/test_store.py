@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import pytest
 from live_rings import MadeUpJob
@@ -10,7 +10,7 @@ from live_rings import MadeUpJob
 from scaletui_engine.live.evidence import RankState, What
 from scaletui_engine.live.header import parse_header
 from scaletui_engine.live.held import held
-from scaletui_engine.live.history import RECENT, History, Point
+from scaletui_engine.live.history import RECENT, STEPS, History, Point, packed, unpacked
 from scaletui_engine.live.process import Host, Life
 from scaletui_engine.live.record import parse_record
 from scaletui_engine.live.ring import RingReading
@@ -177,13 +177,30 @@ def test_a_cpu_job_says_so(update, make_record):
 def test_history_keeps_the_last_steps_and_a_past_stays_what_it_was():
     history, early = History(), None
     for step in range(1, 20_001):
-        history.add(Point(step, step, None, step, None))
-        history.add(Point(step, step + 1, None, step, None))
+        history.add((step, step, None, step, None))
+        history.add((step, step + 1, None, step, None))
         early = history.past if step == 500 else early
     steps = [point.step for point in history.recent]
     assert steps == list(range(20_001 - RECENT, 20_001))
     assert early is not None
-    assert [point.step for point in early.items] == list(range(501 - RECENT, 501))
+    assert [point.step for point in early.points] == list(range(501 - RECENT, 501))
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        Point(1, 2, 3, 4, 5),
+        Point(0, 0, None, None, None),
+        Point((1 << 64) - 2, (1 << 64) - 1, 0, (1 << 64) - 2, None),
+    ],
+)
+def test_a_point_comes_back_as_it_was(point):
+    history = History()
+    history.add(astuple(point))
+    told = replace(point, monotonic_ns=point.monotonic_ns % ((1 << 64) - 1))
+    assert history.recent == (told,)
+    assert unpacked(packed([point, point])) == (told, told)
+    assert history.past.last(1) == packed([point])
 
 
 def test_a_view_that_is_asked_late_tells_what_was_so_at_its_look(update, make_record):
@@ -195,9 +212,9 @@ def test_a_view_that_is_asked_late_tells_what_was_so_at_its_look(update, make_re
         )
         looks.append(take(store, update(steps=steps, samples=(make_record(at_ns=step * S, step=step),))))
     ranks = [look.jobs[0].ranks[0] for look in looks]
-    assert [[point.step for point in rank.lately(2)] for rank in ranks] == [[1], [1, 2], [2, 3]]
+    assert [list(rank.lately(2)[STEPS]) for rank in ranks] == [[1], [1, 2], [2, 3]]
     assert [[point.step for point in rank.history] for rank in ranks] == [[1], [1, 2], [1, 2, 3]]
-    assert [point.step for point in replace(ranks[2], errors=1).lately(2)] == [2, 3]
+    assert list(replace(ranks[2], errors=1).lately(2)[STEPS]) == [2, 3]
     assert [(rank.step, rank.measured.weights, rank.last_ns) for rank in ranks] == [
         (step, step, step * S) for step in (1, 2, 3)
     ]
