@@ -3,7 +3,7 @@
     python bench/live_speed.py [--rings 1024] [--rounds 12]
 
 A refresh is what the watcher's thread does at 1 Hz: poll every ring, take what is new, make the snapshot.
-What the live screen does after it is to take the snapshot in, with its alerts and who is late, and to make the
+After it the live screen takes the snapshot in, with its alerts and who is late, and makes the
 rows of every pane of 120x40 cells. Limits for 1,024 rings: 50 ms of processor time for a refresh, and a tenth
 of a core for the whole program on a terminal at 1 Hz, refreshes, rows and painting; and once every history is
 full, refreshes leave the memory as it is (shown for a few rings, because tracing is slow). Processor time is
