@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from scaletui_engine.catalog import load_gpu, load_model
 from scaletui_engine.cluster import Cluster
 from scaletui_engine.errors import WorldSizeError, brief
+from scaletui_engine.model import Model
 from scaletui_engine.plan import Axes, Offload, Plan, Recompute, Split, Strategy
 from scaletui_engine.runtime import DEFAULT_RUNTIME, Lora, Runtime
 from scaletui_engine.scenario import Scenario
 from scaletui_engine.validate import problem
 from scaletui_engine.validate.nearest import divisors
 from scaletui_engine.validate.numbers import check_gpus
-
-if TYPE_CHECKING:
-    from scaletui_engine.model import Model
 
 DEFAULT_SEQ: Final = 4096
 """Tokens of a sequence where the model allows so many."""
@@ -56,7 +54,8 @@ class PlanChoices:
 class Choices(PlanChoices):
     """What a person said about everything: ids of the catalogue and a plan."""
 
-    model: str
+    model: str | Model
+    """An id, or a model of one's own."""
     gpu: str
     gpus: int
     gpus_per_node: int = 8
@@ -67,7 +66,7 @@ def scenario_from(choices: Choices) -> Scenario:
 
     Raises UnknownNameError for a model or GPU, WorldSizeError where tp x cp x pp leaves no GPUs for dp.
     """
-    model = load_model(choices.model)
+    model = choices.model if isinstance(choices.model, Model) else load_model(choices.model)
     cluster = Cluster(load_gpu(choices.gpu), choices.gpus, choices.gpus_per_node)
     return Scenario(model, cluster, plan_from(choices, model, cluster))
 

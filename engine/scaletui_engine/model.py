@@ -78,6 +78,8 @@ class Moe:
     """Experts that every token visits."""
     shared_ffn: int = 0
     """Inner width of a shared expert."""
+    shared_gate: bool = False
+    """One logit that scales what the shared experts give (Qwen2-MoE)."""
     every: int = 1
     """One layer in `every` has experts, the last of each group (Llama 4's interleaving)."""
     first_dense: int = 0

@@ -56,7 +56,7 @@ def read_model(table: Mapping[str, object], where: str = "model") -> Model:
 
 def write_model(model: Model) -> dict[str, dict[str, object]]:
     """Tables of a model by header: its id alone where the catalogue has it, else all its fields."""
-    if model.id in model_ids() and load_model(model.id) == model:
+    if is_of_catalogue(model):
         return {"model": {"id": model.id}}
     head = {name: getattr(model, name) for name in ("id", "family", "max_seq", "source", "note")}
     arch = _table_of(model.arch)
@@ -65,6 +65,11 @@ def write_model(model: Model) -> dict[str, dict[str, object]]:
         if part is not None:
             tables[f"model.{name}"] = _table_of(part)
     return tables
+
+
+def is_of_catalogue(model: Model) -> bool:
+    """Whether it is a catalogue's model, unchanged."""
+    return model.id in model_ids() and load_model(model.id) == model
 
 
 def _base(head: _Head, given: Mapping[str, object], where: str) -> Model | None:

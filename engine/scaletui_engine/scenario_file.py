@@ -20,7 +20,7 @@ from scaletui_engine.units import exact_bytes
 from scaletui_engine.validate import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from scaletui_engine.model import Model
     from scaletui_engine.runtime import Lora, Runtime
@@ -39,15 +39,16 @@ class _ClusterTable:
     """A size like "2TiB", of one node."""
 
 
-def load(text: str) -> Scenario:
+def load(text: str, read_config: Callable[[str], Model] | None = None) -> Scenario:
     """The valid scenario that a TOML text describes; what [plan] leaves out takes its default.
 
+    `read_config` gives the model of the file that `model.config` names; without it that key is refused.
     Raises ParseError (with line and column for bad TOML), UnknownNameError for an unknown key or id, and
     whatever `validate` raises.
     """
     document = parse(text)
     refuse_unknown(document, _SECTIONS, "")
-    model = read_model(_table(document, "model"))
+    model = _read_model(_table(document, "model"), read_config)
     cluster = _read_cluster(_table(document, "cluster"))
     plan = plan_from(read(PlanChoices, _table(document, "plan", {}), "plan"), model, cluster)
     scenario = Scenario(model, cluster, plan, _name(document))
@@ -107,6 +108,19 @@ def _name(document: Mapping[str, object]) -> str:
     if not isinstance(name, str):
         raise ParseError(f"name = {shown(name)} is not a text")
     return name
+
+
+def _read_model(table: dict[str, object], read_config: Callable[[str], Model] | None) -> Model:
+    if "config" not in table:
+        return read_model(table)
+    said = f"model.config = {shown(table['config'])}"
+    if len(table) > 1:
+        raise ParseError(f"{said} with fields beside it: the file holds them all")
+    if not isinstance(table["config"], str):
+        raise ParseError(f"{said} is not a text")
+    if read_config is None:
+        raise ParseError(f"{said}, but this text lies in no folder")
+    return read_config(table["config"])
 
 
 def _read_cluster(table: dict[str, object]) -> Cluster:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from scaletui_engine.catalog import load_gpu, load_model
 from scaletui_engine.edit.fields import AXES, check_field
 from scaletui_engine.edit.settle import settle
+from scaletui_engine.model import Model
 
 if TYPE_CHECKING:
     from scaletui_engine.edit.fields import Value
     from scaletui_engine.scenario import Scenario
 
 
-def with_value(scenario: Scenario, field: str, value: Value) -> Scenario:
+def with_value(scenario: Scenario, field: str, value: Value | Model) -> Scenario:
     """The scenario with the field set and what depends on it settled; not yet validated.
 
     Data parallelism takes the GPUs that the other axes leave, the global batch stays the nearest whole
@@ -25,9 +26,9 @@ def with_value(scenario: Scenario, field: str, value: Value) -> Scenario:
     return settle(_set(scenario, field, value), field)
 
 
-def _set(scenario: Scenario, field: str, value: Value) -> Scenario:
+def _set(scenario: Scenario, field: str, value: Value | Model) -> Scenario:
     if field == "model":
-        return replace(scenario, model=load_model(str(value)))
+        return replace(scenario, model=value if isinstance(value, Model) else load_model(str(value)))
     if field == "gpu":
         return replace(scenario, cluster=replace(scenario.cluster, gpu=load_gpu(str(value))))
     change: dict[str, Any] = {field: value}

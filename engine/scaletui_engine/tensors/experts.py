@@ -13,17 +13,19 @@ if TYPE_CHECKING:
 
 
 def experts(arch: Arch, moe: Moe) -> tuple[Tensor, ...]:
-    """Router (experts, hidden), one block for each routed expert, one for each shared expert."""
+    """Router (experts, hidden), a block for each routed and each shared expert, their gate (1, hidden)."""
     layers = expert_layers(arch, moe)
     router = Linear("layers.{layer}.router", Role.ROUTER, TpRule.REPLICATED, layers)
     routed = Block("layers.{layer}.experts.{expert}", Role.EXPERT, moe.ffn, layers, moe.experts)
     shared = Block(
         "layers.{layer}.shared_experts.{expert}", Role.SHARED_EXPERT, moe.shared_ffn, layers, moe.shared
     )
+    gate = Linear("layers.{layer}.shared_gate", Role.SHARED_EXPERT, TpRule.REPLICATED, layers)
     return (
         *router.tensors(moe.experts, arch.hidden, moe.router_bias),
         *mlp(arch, routed),
         *(mlp(arch, shared) if moe.shared else ()),
+        *(gate.tensors(1, arch.hidden) if moe.shared_gate else ()),
     )
 
 

@@ -78,6 +78,11 @@ def _check_positions(arch: Arch) -> None:
         raise ValueRangeError(f"model.rope_theta = {brief(arch.rope_theta)} is not a positive number")
 
 
+def largest(field: str) -> int:
+    """The largest value of a field of a model that means anything."""
+    return _LIMITS.get(field, _WIDTH)
+
+
 def check_number(name: str, value: object, most: int, least: int = 1) -> None:
     """Raises ValueRangeError unless `value` is a whole number from `least` to `most`."""
     if type(value) is not int:
