@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from functools import partial
 from select import select
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ from scaletui.text.refusals import refusal
 from scaletui_engine.errors import ScenarioError
 
 if TYPE_CHECKING:
+    from scaletui_engine.model import Model
     from scaletui_engine.scenario import Scenario
 
 LARGEST: Final = 1 << 20
@@ -33,7 +35,7 @@ def read_scenario(name: str) -> Scenario:
     if not _is_path(name):
         return load_scenario(name)
     try:
-        return load(_text(name))
+        return load(read_text(name, tr("larger than 1 MiB: no scenario file")), partial(_beside, name))
     except ScenarioError as error:
         raise UsageError(f"{name}: {refusal(error)}") from error
 
@@ -62,13 +64,24 @@ def _begun(handle: int) -> bytes:
     return found
 
 
-def _text(path: str) -> str:
+def _beside(scenario: str, name: str) -> Model:
+    """The model of a file that a scenario names, looked for from the scenario's folder."""
+    from scaletui.commands.model_file import read_model_file
+
+    return read_model_file(os.path.join(os.path.dirname(scenario), os.path.expanduser(name)))
+
+
+def read_text(path: str, too_large: str) -> str:
+    """A file's text; `too_large` says what it is not where it is longer than `LARGEST`.
+
+    Raises UsageError, and OSError when it cannot be read.
+    """
     with open(path, "rb", opener=_opened) as file:
         begun = _begun(file.fileno())
         os.set_blocking(file.fileno(), True)
         content = begun + file.read(LARGEST + 1)
     if len(content) > LARGEST:
-        raise UsageError(tr("larger than 1 MiB: no scenario file"))
+        raise UsageError(too_large)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -26,7 +26,11 @@ def add_scenario_options(parser: ArgumentParser) -> None:
     """Add --scenario, --model, --gpu, --gpus and every part of a plan."""
     what = parser.add_argument_group(tr("scenario"))
     what.add_argument("--scenario", metavar="FILE", help=tr("a scenario file (TOML) or a shipped scenario"))
-    what.add_argument("--model", metavar="ID", help=tr("a model of the catalogue"))
+    what.add_argument(
+        "--model",
+        metavar="ID",
+        help=tr("a model: of the catalogue, or a file (config.json, TOML) or its folder"),
+    )
     what.add_argument("--gpu", metavar="ID", help=tr("an accelerator of the catalogue"))
     what.add_argument("--gpus", metavar="N", help=tr("how many of them"))
     what.add_argument("--gpus-per-node", metavar="N", help=tr("GPUs of one node (8)"))
@@ -92,12 +96,13 @@ def _words(args: Namespace) -> dict[str, str]:
 
 def _given(args: Namespace) -> dict[str, Any]:
     """Field -> value of every option that was given."""
+    from scaletui.commands.model_file import model_of
     from scaletui_engine.edit import parse_value
 
     values: dict[str, Any] = {}
     for field, word in _words(args).items():
         try:
-            values[field] = parse_value(field, word)
+            values[field] = model_of(word) if field == "model" else parse_value(field, word)
         except ScenarioError as error:
             raise UsageError(f"{_option(field)}: {refusal(error)}") from error
     return values
@@ -128,7 +133,7 @@ def _overlaid(args: Namespace) -> Scenario:
     for field, value in (*given.items(), *given.items()):
         scenario = with_value(scenario, field, value)
     for field, value in given.items():
-        if value_of(scenario, field) != value:
+        if value_of(scenario, field) != getattr(value, "id", value):
             raise UsageError(
                 tr(
                     "{option} {value} does not agree with the other options: they make it {other}",

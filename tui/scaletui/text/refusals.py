@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final
 
 from scaletui.text.language import N_, language, tr
+from scaletui.text.refusals_models import MODELS
 from scaletui.text.refusals_schedule import SCHEDULE
 from scaletui.text.refusals_sharding import SHARDING
 from scaletui_engine.errors import ScenarioError
@@ -18,6 +19,7 @@ from scaletui_engine.errors import ScenarioError
 TEMPLATES: Final = (
     *SCHEDULE,
     *SHARDING,
+    *MODELS,
     # recordings
     N_("{path} exists already: a recording overwrites nothing"),
     N_("{path} is a link; links are not followed"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from scaletui.text.explain import explain
 from scaletui.text.language import tr
+from scaletui.text.model_notes import model_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,7 @@ def assumed(scenario: Scenario, budget: MemoryBudget, pen: Pen) -> Iterator[str]
     """A sentence each."""
     if warning := idle_warning(scenario, pen):
         yield warning
+    yield from model_notes(scenario.model)
     yield from map(explain, budget.assumptions)
 
 

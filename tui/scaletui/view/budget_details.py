@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state.budget import chosen_stage, looked_at
 from scaletui.text.explain import explain
 from scaletui.text.language import N_, tr
+from scaletui.text.model_notes import model_notes
 from scaletui.view.assumed import idle_warning
 from scaletui.view.budget_compared import compared_rows
 from scaletui.view.budget_stages import window
@@ -91,6 +92,8 @@ def _range(name: str, span: ByteRange, width: int, pen: Pen) -> Iterator[Row]:
 def _assumed(state: BudgetState, budget: MemoryBudget, width: int, pen: Pen) -> Iterator[Row]:
     if state.answer and (warning := idle_warning(state.answer.scenario, pen)):
         yield from wrapped(warning, width, "warn")
+    for note in model_notes(state.answer.scenario.model) if state.answer else ():
+        yield from wrapped(note, width, "dim")
     for assumption in budget.assumptions:
         yield from wrapped(explain(assumption), width, "dim")
     capacity = pen.numbers.bytes(budget.capacity_bytes)
