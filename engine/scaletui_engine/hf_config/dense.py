@@ -108,6 +108,14 @@ def qwen3(entries: Entries) -> Arch:
     return windowed(arch, windows.behind_full_layers(entries))
 
 
+def smollm3(entries: Entries) -> Arch:
+    """One layer in so many has no rotary position; where windows are on, it is that one that has it."""
+    every = entries.whole("no_rope_layer_interval")
+    window = windows.listed(entries, lambda layer: (layer + 1) % every == 0)
+    on = entries.flag("use_sliding_window")
+    return replace(windowed(decoder(entries), window if on else windows.NO_WINDOW), nope_every=every)
+
+
 def gemma2(entries: Entries) -> Arch:
     """Norms before and after attention and MLP; a window in every other layer."""
     arch = replace(decoder(entries), norms_per_layer=4)

@@ -26,6 +26,16 @@ def mixtral(entries: Entries) -> Arch:
     return replace(windowed(decoder(entries), windows.every_layer(entries)), moe=moe)
 
 
+def olmoe(entries: Entries) -> Arch:
+    """Experts in every layer under OLMo 2's norms of queries and keys, with the usual order of the others."""
+    arch = decoder(entries)
+    if arch.head_dim != entries.divided("hidden_size", "num_attention_heads"):
+        raise ParseError(
+            f"head_dim = {arch.head_dim}: norms of another width than the queries have no rule here"
+        )
+    return replace(arch, qk_norm=QkNorm.FULL, moe=_routed(entries, "num_local_experts", "intermediate_size"))
+
+
 def gpt_oss(entries: Entries) -> Arch:
     """Mixtral's layout with biases everywhere, sinks, and a window in every other layer."""
     moe = replace(_routed(entries, "num_local_experts", "intermediate_size"), router_bias=True)
@@ -48,7 +58,7 @@ def qwen3_moe(entries: Entries) -> Arch:
     """Experts alone, and norms of queries and keys."""
     arch = replace(decoder(entries), qk_norm=QkNorm.PER_HEAD, moe=_sparse(entries))
     slides = entries.flag("use_sliding_window")
-    return windowed(arch, windows.every_layer(entries) if slides else windows.NO_WINDOW)
+    return windowed(arch, windows.every_layer(entries)) if slides else arch
 
 
 def glm4_moe(entries: Entries) -> Arch:

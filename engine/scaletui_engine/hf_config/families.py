@@ -53,6 +53,14 @@ _QWEN3_MOE: Final = {
     **_QWEN_MOE, "intermediate_size": 6144, "num_key_value_heads": 4, "num_local_experts": 128,
     "num_experts_per_tok": 8, "moe_intermediate_size": 768, "attention_bias": False,
 }  # fmt: skip
+_QWEN2_VL: Final = {
+    **_ANY, **_QWEN_WINDOW, "intermediate_size": 29568, "num_key_value_heads": 8, "max_window_layers": 80,
+}  # fmt: skip
+_QWEN3_VL_MOE: Final = {
+    **_QWEN3_MOE, "intermediate_size": 5632, "num_key_value_heads": 16, "num_local_experts": 60,
+    "num_experts_per_tok": 4, "moe_intermediate_size": 1408, "tie_word_embeddings": True,
+    "use_sliding_window": False,
+}  # fmt: skip
 _GEMMA: Final = {
     **_GROUPED, "intermediate_size": 24576, "num_key_value_heads": 16, "head_dim": 256,
     "hidden_act": "gelu_pytorch_tanh", "tie_word_embeddings": True, "attention_bias": False,
@@ -99,6 +107,14 @@ _GPT_OSS: Final = {
     "num_local_experts": 128, "num_experts_per_tok": 4, "attention_bias": True, "sliding_window": 128,
     "sliding_window_pattern": 2,
 }  # fmt: skip
+_OLMOE: Final = {
+    **_GROUPED, "intermediate_size": 2048, "attention_bias": False, "num_local_experts": 64,
+    "num_experts_per_tok": 8,
+}  # fmt: skip
+_SMOLLM3: Final = {
+    **_LLAMA, "num_key_value_heads": 4, "tie_word_embeddings": True, "use_sliding_window": False,
+    "sliding_window": None, "layer_types": None, "no_rope_layer_interval": 4,
+}  # fmt: skip
 _LLAMA4: Final = {
     **_GROUPED, "intermediate_size": 8192, "intermediate_size_mlp": 16384, "num_key_value_heads": 8,
     "head_dim": 128, "num_local_experts": 16, "num_experts_per_tok": 1, "attention_bias": False,
@@ -125,9 +141,16 @@ _FALCON_NAMES: Final = {
 _FAMILIES: Final = {
     "llama": Family(dense.decoder, _LLAMA),
     "mistral": Family(dense.mistral, _MISTRAL),
+    "ministral3": Family(dense.mistral, {**_MISTRAL, "head_dim": 128, "sliding_window": None}),
     "mixtral": Family(experts.mixtral, _MIXTRAL),
     "qwen2": Family(dense.qwen2, _QWEN2),
     "qwen3": Family(dense.qwen3, _QWEN3),
+    "qwen2_vl": Family(dense.qwen2, _QWEN2_VL),
+    "qwen2_vl_text": Family(dense.qwen2, _QWEN2_VL),
+    "qwen2_5_vl": Family(dense.qwen2, _QWEN2_VL),
+    "qwen2_5_vl_text": Family(dense.qwen2, _QWEN2_VL),
+    "qwen3_vl_text": Family(dense.qwen3, {**_QWEN3, "use_sliding_window": False}),
+    "qwen3_vl_moe_text": Family(experts.qwen3_moe, _QWEN3_VL_MOE, _EXPERTS),
     "qwen2_moe": Family(experts.qwen2_moe, _QWEN2_MOE, _EXPERTS),
     "qwen3_moe": Family(experts.qwen3_moe, _QWEN3_MOE, _EXPERTS),
     "gemma": Family(dense.decoder, _GEMMA),
@@ -160,6 +183,8 @@ _FAMILIES: Final = {
     "olmo3": Family(
         dense.olmo3, {**_GROUPED, **_LAYER_TYPES, "attention_bias": False, "sliding_window_pattern": 4}
     ),
+    "olmoe": Family(experts.olmoe, _OLMOE, _EXPERTS),
+    "smollm3": Family(dense.smollm3, _SMOLLM3),
     "granite": Family(dense.decoder, _LLAMA),
     "glm": Family(dense.glm, _GLM),
     "glm4": Family(dense.glm4, _GLM),

@@ -28,8 +28,8 @@ def load_config_text(text: str, name: str) -> Model:
 
     What is left out follows transformers' defaults of that `model_type` (`hf_config.families`); the model's
     note says which sizes did, and what is not counted. Compared with the parameters of modules that
-    transformers 5.24.0 builds on the meta device: 40 random configurations of each family, as given and as
-    transformers saves them, equal but for the balance biases that are buffers there.
+    transformers 5.24.0 builds on the meta device: 40 random configurations of each family (those refused
+    aside), as given and as transformers saves them, equal but for the balance biases that are buffers there.
     A file with a `text_config` is read as the text model inside.
     Raises ParseError, ValueRangeError, and ScenarioError for a `model_type` without a rule.
     """
@@ -63,15 +63,19 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _text_part(document: dict[str, Any]) -> tuple[Mapping[str, object], str]:
-    """The keys of the text model, and the `model_type` of what it is a part of: empty for a text model."""
+    """The keys of the text model, and the `model_type` of what it is a part of: empty for a text model.
+
+    Qwen2-VL's files have the text model's keys beside a `vision_config`, not inside a `text_config`.
+    """
     inner = document.get("text_config")
+    outer = document.get("model_type")
+    whole = outer if isinstance(outer, str) and outer.isprintable() else "the whole"
     if not isinstance(inner, dict):
-        return document, ""
+        return document, whole if "vision_config" in document else ""
     values = dict(cast("dict[str, object]", inner))
     if "tie_word_embeddings" in document:
         values.setdefault("tie_word_embeddings", document["tie_word_embeddings"])
-    outer = document.get("model_type")
-    return values, outer if isinstance(outer, str) and outer.isprintable() else "the whole"
+    return values, whole
 
 
 def _model_type(values: Mapping[str, object], outer: str) -> str:

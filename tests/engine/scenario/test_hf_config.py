@@ -90,6 +90,8 @@ DIFFERENT = [
     ("falcon", {"new_decoder_architecture": True, "num_kv_heads": 2}, {"kv_heads": 2, "norms_per_layer": 2}),
     ("falcon", {"multi_query": False, "parallel_attn": False}, {"kv_heads": 4, "norms_per_layer": 2}),
     ("glm4", {}, {"norms_per_layer": 4, "qkv_bias": True, "o_bias": False}),
+    ("smollm3", {"use_sliding_window": True, "sliding_window": 9}, {"sliding_layers": 1, "nope_every": 4}),
+    ("olmoe", {}, {"qk_norm": QkNorm.FULL, "norms_per_layer": 2}),
     ("phi", {}, {"norms_per_layer": 1, "lm_head_bias": True}),
     ("deepseek_v3", {"num_experts_per_tok": 4, "q_lora_rank": None}, {"head_dim": 192, "kv_heads": 4}),
 ]
@@ -130,6 +132,8 @@ def test_a_text_model_inside_a_larger_one() -> None:
         "gemma3_text's default in transformers: num_key_value_heads 4, head_dim 256, num_attention_heads 8, "
         "vocab_size 262208"
     )
+    beside = _model({"model_type": "qwen2_5_vl", **SMALL, "vision_config": {}})
+    assert beside.note == "the text model of qwen2_5_vl alone: vision and its like are not counted"
     tied = _model(
         {"model_type": "llava", "tie_word_embeddings": True, "text_config": {"model_type": "llama"}}
     )
