@@ -210,6 +210,10 @@ def test_notes_stand_below_the_budget(folder: Path, capsys: pytest.CaptureFixtur
     assert "the text model of gemma3 alone: vision and its like are not counted" in capsys.readouterr().out
     assert main(["memory", "--model", "vision.json", *ON, "--lang", "pt-BR"]) == 0
     assert "só o modelo de texto de gemma3" in capsys.readouterr().out
+    found = _answer(capsys, "--model", "vision.json", *ON)
+    assert found["model_note"] == "the text model of gemma3 alone: vision and its like are not counted"
+    assert "model_note" not in _answer(capsys, "--model", "our-8b", *ON)
+    assert "model_note" not in _answer(capsys, "--model", "deepseek-v3-671b", *ON)
 
 
 def test_notes_of_the_catalogue_stay_where_they_are() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scaletui.view.pen import Pen
     from scaletui.view.row import Row
     from scaletui_engine.memory.budget import ByteRange, MemoryBudget
+    from scaletui_engine.model import Model
     from scaletui_engine.scenario import Scenario
 
     Section: TypeAlias = Callable[[int, Pen], Iterable[Row]]
@@ -119,7 +120,15 @@ def as_json(scenario: Scenario, budget: MemoryBudget) -> dict[str, Any]:
         "fits": budget.fits,
         "headroom_bytes": budget.headroom_bytes,
         "assumptions": list(budget.assumptions),
+        **_noted(scenario.model),
     }
+
+
+def _noted(model: Model) -> dict[str, str]:
+    """What a model's file left out or holds beside what is counted; nothing for the catalogue's."""
+    from scaletui_engine.model_table import is_of_catalogue
+
+    return {} if model.note is None or is_of_catalogue(model) else {"model_note": model.note}
 
 
 def _pair(span: ByteRange) -> list[int]:

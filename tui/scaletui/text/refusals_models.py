@@ -23,6 +23,7 @@ MODELS: Final = (
     N_("moe_layer_freq above 1 has no rule here: transformers gives every layer experts"),
     N_("{key}: biases of dense layers without those of experts have no rule here"),
     N_("{key}: biases of the latents have no rule here"),
+    N_("{key}: norms of another width than the queries have no rule here"),
     N_("{key}: norms with biases on queries and keys have no rule here"),
     N_("{key}: a tied output projection with a bias has no rule here"),
     N_("{key}: attention to an encoder has no rule here"),
