@@ -145,6 +145,14 @@ def test_a_scenario_names_a_file_from_its_own_folder(
     assert found["model"] == "gpt2-124m"
 
 
+def test_a_schedule_of_such_a_scenario(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = SCENARIO.format(config="our-8b") + "[plan]\npp = 4\nglobal_batch = 8\n"
+    (folder / "plan.toml").write_text(text, encoding="utf-8")
+    assert main(["schedule", "--scenario", "plan.toml", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["name"], found["ranks"], found["stages"]) == ("1f1b", 4, 4)
+
+
 def test_what_is_written_holds_the_fields_and_needs_no_file(folder: Path) -> None:
     (folder / "plan.toml").write_text(SCENARIO.format(config="our-8b"), encoding="utf-8")
     scenario = read_scenario("plan.toml")
