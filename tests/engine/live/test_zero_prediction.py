@@ -111,17 +111,17 @@ def test_hpz_keeps_a_second_copy_in_fewer_pieces():
 @pytest.mark.parametrize(
     ("settings", "missing", "lack"),
     [
-        ({"contiguous": False}, {"gradients"}, ZeroLack.SCATTERED),
-        ({"accumulation_dtype": "float32"}, {"gradients"}, ZeroLack.ACCUMULATED),
-        ({"accumulation_dtype": "bfloat16"}, set(), None),
-        ({"quantized": True}, {"weights", "gradients"}, ZeroLack.QUANTIZED),
-        ({"aligned": True}, set(PARTS), ZeroLack.ALIGNED),
+        ({"contiguous": False}, ("gradients",), ZeroLack.SCATTERED),
+        ({"accumulation_dtype": "float32"}, ("gradients",), ZeroLack.ACCUMULATED),
+        ({"accumulation_dtype": "bfloat16"}, (), None),
+        ({"quantized": True}, ("weights", "gradients"), ZeroLack.QUANTIZED),
+        ({"aligned": True}, PARTS, ZeroLack.ALIGNED),
     ],
     ids=str,
 )
 def test_settings_without_a_rule_are_never_a_wrong_number(settings, missing, lack):
     prediction = predict(with_settings(plan_of(1), **settings), Seat(0))
-    assert {part for part in PARTS if getattr(prediction.held, part) is None} == missing
+    assert {part for part in PARTS if getattr(prediction.held, part) is None} == set(missing)
     reason = Unpredicted.NOTHING if lack is None else Unpredicted.ZERO
     assert (prediction.reason, prediction.detail) == (reason, lack or "")
 
@@ -183,7 +183,7 @@ def test_three_elements_on_two_ranks_by_hand():
 )
 def test_what_has_no_rule_is_left_out_and_said(plan, seat, reason, missing):
     prediction = predict(plan, seat)
-    assert {part for part in PARTS if getattr(prediction.held, part) is None} == missing
+    assert {part for part in PARTS if getattr(prediction.held, part) is None} == set(missing)
     assert prediction.reason is reason
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from scaletui_engine.catalog import load_model
 from scaletui_engine.defaults import Choices as ScenarioChoices
 from scaletui_engine.defaults import scenario_from
 from scaletui_engine.errors import ScenarioError, ValueRangeError
@@ -122,13 +124,24 @@ def test_stage_flops_add_up_to_the_models() -> None:
 
 
 def test_full_recompute_runs_the_forward_again() -> None:
-    from dataclasses import replace
-
     plain = scenario_from(LLAMA)
     again = scenario_from(replace(LLAMA, recompute=Recompute.FULL))
     for stage in stage_layers(plain.model.arch.layers, plain.plan):
         one, other = (stage_flops(s.model.arch, s.plan, stage) for s in (plain, again))
         assert other.input_grad == pytest.approx(one.input_grad + one.forward)
+
+
+def test_a_window_without_a_number_of_layers_is_of_every_layer() -> None:
+    """As the model's own field says; Mistral 7B has one of 4,096 tokens in all of its 32 layers."""
+    plan = scenario_from(ScenarioChoices("mistral-7b", "h100-sxm", 8, seq=16_384)).plan
+    arch = load_model("mistral-7b").arch
+    (stage,) = stage_layers(arch.layers, plan)
+    assert (arch.sliding_window, arch.sliding_layers) == (4096, 0)
+    none, every = replace(arch, sliding_window=None), replace(arch, sliding_layers=arch.layers)
+    assert stage_flops(arch, plan, stage) == stage_flops(every, plan, stage)
+    saved = stage_flops(none, plan, stage).forward - stage_flops(arch, plan, stage).forward
+    keys = 16_384 / 2 - 4096 * (1 - 4096 / (2 * 16_384))
+    assert saved == pytest.approx(16_384 * 32 * 4 * 4096 * keys)
 
 
 def test_a_scenarios_pipeline_is_uneven_and_says_that_it_is_estimated() -> None:

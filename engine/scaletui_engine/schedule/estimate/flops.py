@@ -55,7 +55,7 @@ def attention_core(arch: Arch, plan: Plan, stage: Stage) -> float:
     query, value = arch.head_dim, arch.head_dim
     if arch.mla is not None:
         query, value = arch.mla.qk_head_dim, arch.mla.v_head_dim
-    slid = arch.sliding_layers / arch.layers * len(stage.layers)
+    slid = (arch.sliding_layers or arch.layers) / arch.layers * len(stage.layers)
     spans = slid * _span(plan.seq, arch.sliding_window) + (len(stage.layers) - slid) * _span(plan.seq, None)
     return 2 * arch.heads * (query + value) * spans
 
