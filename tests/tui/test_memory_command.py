@@ -180,6 +180,10 @@ def test_solutions_fit_and_the_next_value_does_not(
             ["--model", "llama3-405b", "--gpu", "t4", "--gpus", "8", "--solve", "seq"],
             "sequence: no value fits",
         ),
+        (
+            ["--model", "llama3-405b", "--gpu", "t4", "--gpus", "8", "--solve", "seq"],
+            "--fix ranks the other changes by what they save",
+        ),
     ],
 )
 def test_solutions_in_words(argv: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -253,6 +253,7 @@ def test_without_a_driver_the_list_says_why() -> None:
     snapshot = seen([], sources=sources)
     pane = text(gpu_rows(snapshot, GpuLook(True), Box(80, 20), PEN))
     assert "NVML: not available: nvidia-ml-py is not installed" in pane
+    assert pane.splitlines()[0].endswith(" esc leave -")
     assert driver_rows(snapshot, Box(80, 20), PEN) == ()
     assert driver_detail_rows(snapshot, 0, Box(80, 20), PEN) == ()
 

@@ -216,6 +216,14 @@ def test_skew_names_least_median_most_and_whose(make_rank, make_state):
     assert len(skew_rows(state, 130, PEN)) == 1
 
 
+def test_skew_names_nobody_where_no_rank_differs(make_rank, make_state):
+    state = make_state(*(make_rank(number, gpu=True) for number in range(4)))
+    assert text(skew_rows(state, 60, PEN)) == [
+        " memory 40.0 GiB on every running rank",
+        " step time 0.412 s on every running rank",
+    ]
+
+
 @pytest.mark.parametrize(
     ("straggler", "said"),
     [

@@ -245,7 +245,8 @@ async def test_the_batch_is_told_and_another_text_is_refused(app: ScaletuiApp, f
             await pilot.press("b")
             await until(pilot, lambda: "what would make this job need less" in shown(app))
             assert "its parameters are those of no model" in shown(app)
-            await pilot.press("f")
+            assert "esc leave" in shown(app)
+            await pilot.press("escape")
             await until(pilot, lambda: "ranks by headroom" in shown(app))
 
 

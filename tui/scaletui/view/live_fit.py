@@ -50,7 +50,8 @@ def fit_rows(state: LiveState, box: Box, pen: Pen) -> tuple[Row, ...]:
 
 
 def _rows(state: LiveState, rank: RankView, width: int, pen: Pen) -> Iterator[Row]:
-    yield rule_row(tr("what would make this job need less"), width, pen)
+    leave = f"esc {tr('leave')}"
+    yield rule_row(tr("what would make this job need less"), width, pen, [(width - 1, leave)])
     found = scenario_of(state, rank)
     if isinstance(found, Unbuilt):
         is_hidden = rank.plan is None and hides_steps(rank)

@@ -26,7 +26,8 @@ def gpu_rows(snapshot: Snapshot, look: GpuLook, box: Box, pen: Pen) -> tuple[Row
     """As many rows as the box holds; why there are none, where the driver tells of none."""
     count = len(snapshot.drivers)
     if not count:
-        rows = (rule_row(tr("GPUs"), box.width, pen), *source_rows(snapshot, box.width, pen))
+        leave = (box.width - 1, f"esc {tr('leave')}")
+        rows = (rule_row(tr("GPUs"), box.width, pen, [leave]), *source_rows(snapshot, box.width, pen))
         return rows[: box.height]
     height = list_height(count, box.height)
     table = driver_rows(snapshot, Box(box.width, height), pen, look.chosen)

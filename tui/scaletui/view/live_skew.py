@@ -66,7 +66,12 @@ def straggler_text(straggler: Straggler, pen: Pen) -> str:
 
 
 def _spread(name: str, spread: Spread, form: Callable[[int], str], pen: Pen) -> Row:
-    """ "memory 9.1 GiB to 12.4 GiB, median 9.2 GiB  rank 5 +3.2 GiB": the last is over the median."""
+    """ "memory 9.1 GiB to 12.4 GiB, median 9.2 GiB  rank 5 +3.2 GiB": the last is over the median.
+
+    Where none differs there is nobody to name.
+    """
+    if spread.least == spread.most:
+        return Span(f" {name} ", "dim"), Span(tr("{amount} on every running rank", amount=form(spread.most)))
     ends = tr("{low} to {high}", low=form(spread.least), high=form(spread.most))
     middle = tr(", median {amount}", amount=form(spread.median))
     more = tr("rank {rank} {amount}", rank=spread.rank, amount=pen.numbers.signed(spread.excess, form))

@@ -37,6 +37,7 @@ def solution_rows(scenario: Scenario, found: Solution, width: int, pen: Pen) -> 
     yield rule_row(tr("limit of {field}", field=field_name(found.field)), width, pen)
     if found.value is None or found.scenario is None or found.budget is None:
         yield from wrapped(tr("{field}: no value fits", field=field_name(found.field)), width)
+        yield from wrapped(tr("--fix ranks the other changes by what they save"), width)
         return
     value = pen.numbers.integer(found.value)
     now = value_text(scenario, found.field)
