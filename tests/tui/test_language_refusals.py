@@ -24,8 +24,9 @@ SCENARIO_MODULES = (
     "validate", "edit", "catalog", "scenarios", "stages.py", "defaults.py", "units.py", "fields.py",
     "scenario_file.py", "model_table.py", "gpu_table.py", "toml_text.py", "schedule_rules.py",
     "optimizers.py", "precisions.py", "schedule", "sharding", "collectives", "numerics",
+    "live/architecture.py",
 )  # fmt: skip
-"""Where a scenario is read, edited and checked: what the screens and `scaletui memory` can refuse."""
+"""Where a scenario is read, edited, checked or rebuilt from a job: what screens and `scaletui memory` refuse."""
 WITHOUT_WORDS = re.compile(r"[{} =<>:!]*|\w+_\w+")
 """A comparison like "{name} = {value} < {least}", or the name of a key."""
 

@@ -92,7 +92,10 @@ def test_clean_removes_old_rings_and_keeps_running_ones(
         for name in os.listdir(folder):
             os.utime(folder / name, (0, 0))
         assert main(["live", "--clean", "--older-than", "12h", "--dir", str(folder)]) == 0
-    assert "1 ring removed" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert main(["live", "--clean", "--older-than", "12h", "--dir", str(folder)]) == 0
+    assert "1 ring removed" in said
+    assert "1 of running jobs, 0 of jobs that ended less than 12h ago" in capsys.readouterr().out
     assert len(os.listdir(folder)) == 1
 
 

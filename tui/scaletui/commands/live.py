@@ -159,8 +159,8 @@ def _clean(args: Namespace) -> int:
         )
     )
     kept = tr(
-        "kept: {running} of running jobs, {young} of jobs that ended later, {foreign} that are not ours",
-        running=done.running, young=done.young, foreign=done.foreign,
+        "kept: {running} of running jobs, {young} of jobs that ended less than {age} ago, {foreign} not ours",
+        running=done.running, young=done.young, foreign=done.foreign, age=args.older_than,
     )  # fmt: skip
     print(kept)
     return 0

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final
 
 from scaletui.text.language import N_, language, tr
+from scaletui.text.refusals_live import LIVE
 from scaletui.text.refusals_models import MODELS
 from scaletui.text.refusals_schedule import SCHEDULE
 from scaletui.text.refusals_sharding import SHARDING
@@ -20,6 +21,7 @@ TEMPLATES: Final = (
     *SCHEDULE,
     *SHARDING,
     *MODELS,
+    *LIVE,
     # recordings
     N_("{path} exists already: a recording overwrites nothing"),
     N_("{path} is a link; links are not followed"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scaletui.state import live as state_of
 from scaletui.state.live_scenario import fixes_of, foretold_of, rise_of, scenario_of
 from scaletui.text.language import N_, tr
+from scaletui.text.refusals import translated
 from scaletui.view.budget_fixes import cost_text, fix_name
 from scaletui.view.cells import left, right, width_of
 from scaletui.view.facts import scenario_facts
@@ -55,7 +56,7 @@ def _rows(state: LiveState, rank: RankView, width: int, pen: Pen) -> Iterator[Ro
     found = scenario_of(state, rank)
     if isinstance(found, Unbuilt):
         is_hidden = rank.plan is None and hides_steps(rank)
-        why = no_plan_text(rank) if is_hidden else tr(_WHY[found.why], detail=found.detail)
+        why = no_plan_text(rank) if is_hidden else tr(_WHY[found.why], detail=translated(found.detail))
         yield from wrapped(why, width, "warn")
         return
     yield from wrapped(", ".join(scenario_facts(found.scenario, pen)), width)
