@@ -26,7 +26,7 @@ SCENARIO_MODULES = (
     "optimizers.py", "precisions.py", "schedule", "sharding", "collectives", "numerics",
     "live/architecture.py",
 )  # fmt: skip
-"""Where a scenario is read, edited, checked or rebuilt from a job: what screens and `scaletui memory` refuse."""
+"""Where a scenario is read, edited, checked or rebuilt: what the screens and `scaletui memory` can refuse."""
 WITHOUT_WORDS = re.compile(r"[{} =<>:!]*|\w+_\w+")
 """A comparison like "{name} = {value} < {least}", or the name of a key."""
 
