@@ -20,6 +20,7 @@ from scaletui.app import ScaletuiApp
 from scaletui.commands.replay import SHIPPED
 from scaletui.demo.job import DemoJob, DemoPlan
 from scaletui.options import ScreenOptions
+from scaletui.state import budget as budget_state
 from scaletui.state import live as live_state
 from scaletui.text.language import set_language
 from scaletui_engine.defaults import Choices, scenario_from
@@ -117,12 +118,24 @@ async def draw(shot: Shot, folder: Path) -> None:
     async with app.run_test(size=shot.size) as pilot:
         await pilot.pause()
         await _steps(app, pilot) if shot.options.ring_dir else await app.workers.wait_for_complete()
+        if shot.options.mode == "budget":
+            await _closer_look(app, pilot)
         if shot.keys:
             await pilot.press(*shot.keys)
             await app.workers.wait_for_complete()
             await pilot.pause()
         (folder / shot.name).write_text(app.export_screenshot(title="scaletui"), encoding="utf-8")
     print(shot.name)
+
+
+async def _closer_look(app: ScaletuiApp, pilot: Pilot[None]) -> None:
+    """The engine is asked for it when nobody has edited for a moment."""
+    for _ in range(PATIENCE_S * 20):
+        if budget_state.closer_look(app.screen.state) is not None:
+            await pilot.pause()
+            return
+        await pilot.pause(0.05)
+    raise SystemExit(f"the engine has not looked closer in {PATIENCE_S} s")
 
 
 async def _steps(app: ScaletuiApp, pilot: Pilot[None]) -> None:

@@ -123,6 +123,8 @@ class TrackedRank:
 
     def _take_records(self, reading: RingReading) -> None:
         self._view = None
+        if self._has_units:
+            self._take_units(reading)
         for record in reading.steps:
             self._note(record)
             self._step = record
@@ -151,8 +153,6 @@ class TrackedRank:
 
     def _take_sample(self, record: Record) -> None:
         """A lifetime peak lower than one seen before was reset by the job."""
-        if self._has_units:
-            self._take_units(record)
         allocated, peak, seen = record.several(_PEAKS)
         if allocated is None:
             step, step_ns, _, host_rss = record.several(_POINT)
@@ -162,15 +162,20 @@ class TrackedRank:
         if peak is not None and seen is not None and peak < seen:
             self._resets_peak = True
 
-    def _take_units(self, sample: Record) -> None:
-        """Keep which units were unsharded, and when in a step that was."""
-        if sample.get("groups_unsharded") is None:
+    def _take_units(self, reading: RingReading) -> None:
+        """Keep which units were unsharded, and when in a step that was: a reading may bring several steps."""
+        looked = [sample for sample in reading.samples if sample.get("groups_unsharded") is not None]
+        if not looked:
             return
-        end, step, phase = self._step, sample.get("step") or 0, None
-        if end is not None and end.get("step") == step:
-            phase = phase_of(sample.monotonic_ns, end.monotonic_ns, end.get("step_ns"))
-        groups = sample.unsharded_groups.rstrip(b"\0")
-        self._units.add(WaveSample(sample.monotonic_ns, step, phase, groups))
+        before = () if self._step is None else (self._step,)
+        ends = {end.get("step"): end for end in (*before, *reading.steps)}
+        for sample in looked:
+            step, phase = sample.get("step") or 0, None
+            end = ends.get(step)
+            if end is not None:
+                phase = phase_of(sample.monotonic_ns, end.monotonic_ns, end.get("step_ns"))
+            groups = sample.unsharded_groups.rstrip(b"\0")
+            self._units.add(WaveSample(sample.monotonic_ns, step, phase, groups))
 
     def _take_event(self, record: Record) -> None:
         self._happenings.append(_happening(record))

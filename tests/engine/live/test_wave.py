@@ -79,3 +79,26 @@ def test_records_become_samples_of_the_step_they_were_taken_in(tmp_path) -> None
         assert len(found) == MOST
         assert {sample.phase for sample in found} == {None}
     source.close()
+
+
+def test_a_look_that_brings_several_steps_knows_where_in_each_a_sample_was_taken(tmp_path) -> None:
+    """A job makes several steps a second, and a viewer looks once."""
+    folder = tmp_path / "rings"
+    folder.mkdir(mode=0o700)
+    source = RingSource(str(folder))
+    store = Store(source.host)
+    with MadeUpJob(folder, 1) as job:
+        job.plan()
+        (ring,) = job.rings
+        first = record(Kind.STEP, {"step": 1, "step_ns": 300 * MS})
+        store.take(source.poll(Moment(first.monotonic_ns, 0)), Moment(first.monotonic_ns, 0))
+        for step in range(1, 5):
+            end_ns = first.monotonic_ns + step * 300 * MS
+            end = record(Kind.STEP, {"step": step, "step_ns": 300 * MS})
+            taken = record(Kind.SAMPLE, {"step": step, "groups_unsharded": 1})
+            ring.put(end._replace(monotonic_ns=end_ns))
+            ring.put(taken._replace(monotonic_ns=end_ns + 75 * step * MS - 75 * MS, unsharded_groups=b"\x01"))
+        moment = Moment(first.monotonic_ns + 2_000 * MS, 0)
+        wave = store.take(source.poll(moment), moment).jobs[0].ranks[0].wave
+        assert [(found.step, found.phase) for found in wave] == [(1, 0.0), (2, 0.25), (3, 0.5), (4, 0.75)]
+    source.close()
