@@ -132,6 +132,8 @@ def test_no_ages(text: str) -> None:
         (["live", "--no-screen"], "--no-screen without --record FILE"),
         (["live", "--record", "/nope/x.rec", "--no-screen"], "/nope/x.rec: No such file or directory"),
         (["live", "--record", "x.rec", "--no-screen", "--for", "soon"], "--for soon is no age"),
+        (["live", "--for", "5s"], "--for 5s wants --record FILE --no-screen with it"),
+        (["live", "--record", "x.rec", "--for", "5s"], "--for 5s wants --record FILE --no-screen with it"),
         (["live", "--interval", "0"], "--interval 0 is not in 0.1 to 3600"),
         (["live", "--interval", "nan"], "--interval nan is not in 0.1 to 3600"),
         (["live", "--pid", "-1"], "--pid -1 < 1"),

@@ -27,6 +27,8 @@ def record(args: Namespace, seconds: float | None) -> int:
 
     if args.no_screen and not args.record:
         raise ValueRangeError(tr("--no-screen without --record FILE shows and keeps nothing"))
+    if args.seconds is not None and not args.no_screen:
+        raise ValueRangeError(tr("--for {time} wants --record FILE --no-screen with it", time=args.seconds))
     code = 0
     interval_s, notice = interval_of(args.interval)
     with BackgroundRecording(args.record, args.dir, interval_s or INTERVAL_S) as recording:
