@@ -122,6 +122,13 @@ def test_a_file_that_is_no_python_is_refused(script: str | None, tmp_path: Path)
         probe.packages_folder(str(python))
 
 
+@pytest.mark.parametrize("action", ["install", "remove"])
+def test_a_pid_goes_with_no_other_action(action: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ParseError, match=f"--pid goes with status, not with {action}"):
+        command(action, "--pid", str(os.getpid()))
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize(
     ("has_ring", "code", "sentence"),
     [

@@ -100,7 +100,7 @@ def test_the_launcher_is_said_to_be_one_and_shows_its_ranks(
         assert main(["probe", "status", "--pid", str(os.getpid()), "--dir", str(folder)]) == 0
         status = capsys.readouterr().out
     ranks = f"0 (process {sleeper}), 1 (process {sleeper})"
-    said = f"process {os.getpid()} is the launcher; its ranks are {ranks}"
+    said = f"process {os.getpid()} stands above ranks {ranks}"
     assert (first, "asked-for" in second) == (said, True)
     assert said in status
     assert f"process {sleeper} has a ring: {folder}/r00001" in status

@@ -40,6 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Do it and say what is now there."""
     if args.pid is not None:
+        if args.action != "status":
+            raise ParseError(tr("--pid goes with status, not with {action}", action=args.action))
         return about_process(args.pid, args.dir)
     from scaletui_probe import install
 
@@ -116,7 +118,7 @@ def relation(pid: int, rings: Sequence[ProcessRing]) -> str:
     if len(rings) > MOST_RANKS:
         ranks.append(tr("{n} more", n=len(rings) - MOST_RANKS))
     if _is_above(pid, rings[0].pid):
-        return tr("process {pid} is the launcher; its ranks are {ranks}", pid=pid, ranks=", ".join(ranks))
+        return tr("process {pid} stands above ranks {ranks}", pid=pid, ranks=", ".join(ranks))
     return tr("process {pid} is a worker of rank {ranks}", pid=pid, ranks=ranks[0])
 
 

@@ -41,7 +41,8 @@ _WHY: Final = {
 def lesson_rows(state: BudgetState, box: Box, pen: Pen) -> tuple[Row, ...]:
     """As many rows as the box holds."""
     stage = looked_at(state)
-    title = rule_row(tr("lesson, and stage {stage}", stage=chosen_stage(state)), box.width, pen)
+    name = tr("lesson, and stage {stage}", stage=chosen_stage(state))
+    title = rule_row(name, box.width, pen, [(box.width - 1, tr("l leaves"))])
     if stage is None or state.answer is None:
         return (title,)
     lines = lesson_lines(state.answer.scenario, stage.parts)
