@@ -24,7 +24,7 @@ WIDTH: Final = 5
 STEPS, ENDS, TIMES, ALLOCATED = (slice(place, None, WIDTH) for place in range(WIDTH - 1))
 """One field of all points."""
 
-Figures = tuple["int", "int", "int | None", "int | None", "int | None"]
+Figures = tuple[int, int, int | None, int | None, int | None]
 """Of a point, in the order of its fields."""
 
 

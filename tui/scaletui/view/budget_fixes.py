@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from scaletui.state.budget import closer_look
+from scaletui.state.editing import value_text
 from scaletui.state.picking import Item
 from scaletui.text.language import tr
 from scaletui.text.terms import term
@@ -28,10 +29,6 @@ MOST: Final = 12
 """Most rows of changes that are listed."""
 SAVES: Final = 8
 """Cells of the bytes that a change saves."""
-
-
-_SWITCHED: Final = {"True": "on", "False": "off"}
-"""As the plan's own list says it."""
 
 
 def wanted(state: BudgetState) -> int:
@@ -86,8 +83,9 @@ def _limit(found: Solution, width: int, pen: Pen) -> Row:
 
 def fix_name(fix: Fix) -> str:
     """What a change is called: the field with its new value, or the sentence of a switch that is no field."""
-    value = _SWITCHED.get(fix.value, fix.value)
-    return term(fix.id) if fix.field == "runtime" else f"{field_name(fix.field)} {value}"
+    if fix.field == "runtime":
+        return term(fix.id)
+    return f"{field_name(fix.field)} {value_text(fix.scenario, fix.field)}"
 
 
 def cost_text(fix: Fix, pen: Pen) -> str:

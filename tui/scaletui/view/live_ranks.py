@@ -121,15 +121,8 @@ def _lines(state: LiveState, places: range, pen: Pen) -> list[_Line]:
 
 
 def _scale(snapshot: Snapshot, ranks: Sequence[RankView]) -> int:
-    """What a whole bar stands for. Of a thousand ranks most have told the size of their device."""
     seats = seats_by_rank(snapshot)
-    told = {rank.driver_total or 0 for rank in ranks if _has_told(rank) and rank.path not in seats}
-    others = (rank for rank in ranks if not _has_told(rank) or rank.path in seats)
-    return max(*told, 0, *(capacity_of(rank, seats.get(rank.path)) or held_by(rank) for rank in others))
-
-
-def _has_told(rank: RankView) -> bool:
-    return bool(rank.driver_total) and rank.driver_free is not None
+    return max(capacity_of(rank, seats.get(rank.path)) or held_by(rank) for rank in ranks)
 
 
 def _name(state: LiveState, hidden: int, pen: Pen) -> str:
